@@ -1,0 +1,44 @@
+//! What can go wrong on the floor, by what a caller can do about it.
+
+/// A statement or transaction failed.
+#[derive(Debug, thiserror::Error)]
+pub enum StorageError {
+    /// The database cannot be reached or did not answer in time: try again.
+    #[error("the database is not available: {0}")]
+    Unavailable(String),
+    /// A deadlock or serialization conflict: run the whole transaction again.
+    #[error("the transaction met another one: {0}")]
+    Conflict(String),
+    /// A unique, foreign-key or check constraint refused a row.
+    #[error("a constraint refused the row: {0}")]
+    Constraint(String),
+    /// A stored value is not what this build expects.
+    #[error("a stored value cannot be read: {0}")]
+    Corrupt(String),
+    #[error("the database refused the statement: {0}")]
+    Statement(String),
+}
+
+/// A run-scoped write failed.
+#[derive(Debug, thiserror::Error)]
+pub enum LeaseError {
+    /// Another attempt holds the run, or it has ended: stop, write nothing more.
+    #[error("the run belongs to another attempt")]
+    Fenced,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The store cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error("store.url \"{0}\" is neither sqlite:PATH nor postgres://…")]
+    Url(String),
+    #[error("failed to open the database: {0}")]
+    Open(String),
+    #[error("failed to migrate the database to version {version}: {message}")]
+    Migration { version: i64, message: String },
+    /// The database was written by a newer build.
+    #[error("the database has version {found}, this build knows {known}; use the newer build")]
+    Newer { found: i64, known: i64 },
+}
