@@ -1,0 +1,52 @@
+//! `make bench`: every figure beside its target. Machines differ and are noisy: compare ratios and counts, and run twice.
+//!
+//! Needs the release binary `target/release/frontdesk`; PostgreSQL figures when `FRONTDESK_TEST_POSTGRES` names a server.
+#![allow(clippy::print_stdout, reason = "it prints a table")]
+#![allow(clippy::unwrap_used, reason = "a bench stops at the first surprise")]
+
+mod http;
+mod process;
+mod provider;
+mod queue;
+mod turns;
+
+use std::path::PathBuf;
+
+/// One line of the table.
+struct Figure {
+    name: String,
+    value: String,
+    target: &'static str,
+}
+
+fn figure(name: impl Into<String>, value: impl Into<String>, target: &'static str) -> Figure {
+    Figure { name: name.into(), value: value.into(), target }
+}
+
+fn binary() -> PathBuf {
+    PathBuf::from(std::env::var("FRONTDESK_BINARY").unwrap_or_else(|_| "target/release/frontdesk".to_owned()))
+}
+
+#[tokio::main]
+async fn main() {
+    let binary = binary();
+    assert!(binary.exists(), "{} is missing: run make bench, which builds it", binary.display());
+    let postgres = std::env::var("FRONTDESK_TEST_POSTGRES").ok();
+    let mut figures = Vec::new();
+
+    let megabytes = binary.metadata().unwrap().len() as f64 / 1e6;
+    figures.push(figure("binary size", format!("{megabytes:.1} MB"), "<= 30 MB"));
+    figures.extend(process::start_and_idle(&binary).await);
+    figures.extend(queue::claim_and_ack().await);
+    figures.extend(turns::measure(&binary, "SQLite, durability full", None, "full").await);
+    figures.extend(turns::measure(&binary, "SQLite, durability normal", None, "normal").await);
+    if let Some(url) = postgres {
+        figures.extend(turns::measure(&binary, "PostgreSQL", Some(&url), "full").await);
+    }
+
+    let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);
+    println!("{:<width$}  {:>22}  target", "figure", "measured");
+    for Figure { name, value, target } in figures {
+        println!("{name:<width$}  {value:>22}  {target}");
+    }
+}

@@ -1,0 +1,95 @@
+//! The floor alone: how many runs a second are accepted, and claimed and ended.
+
+use std::time::{Duration, Instant};
+
+use domain::{ChannelName, Event, Limits, MessageId, OrgId, Part, Principal, RunId, RunInput, RunKey, RunStatus, ThreadId, ThreadKey, UserId, WorkerId};
+use storage::{Accept, Accepted, Claim, Durability, Finish, FrameBatch, NewMessage, StepCommit, Store, StoreOptions, WhenBusy};
+
+use crate::{Figure, figure};
+
+const RUNS: usize = 20_000;
+/// Writers at once, as in a busy server.
+const WRITERS: usize = 64;
+
+pub(crate) async fn claim_and_ack() -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (durability, name, targets) in [
+        (Durability::Normal, "NORMAL", ["-", ">= 10,000"]),
+        (Durability::Full, "FULL", [">= 3,000", "-"]),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let url = format!("sqlite:{}", folder.path().join("queue.db").display());
+        let store = Store::open(StoreOptions { url, durability, connections: 0 }).await.unwrap();
+        let org = OrgId::parse("bench").unwrap();
+        let principal = Principal::new(org.clone(), UserId::parse("ada").unwrap(), ChannelName::parse("web").unwrap());
+        store.add_user(&org, &principal.user, None).await.unwrap();
+
+        let start = Instant::now();
+        lanes(|lane| publish(store.clone(), principal.clone(), lane)).await;
+        let published = RUNS as f64 / start.elapsed().as_secs_f64();
+        let start = Instant::now();
+        lanes(|lane| acknowledge(store.clone(), lane)).await;
+        let acknowledged = RUNS as f64 / start.elapsed().as_secs_f64();
+        figures.push(figure(format!("queue {name}: publishes a second"), format!("{published:.0}"), targets[0]));
+        figures.push(figure(format!("queue {name}: claim + ack a second"), format!("{acknowledged:.0}"), targets[1]));
+    }
+    figures
+}
+
+async fn lanes<F: Future<Output = ()> + Send + 'static>(lane: impl Fn(usize) -> F) {
+    let tasks: Vec<_> = (0..WRITERS).map(|index| tokio::spawn(lane(index))).collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+}
+
+async fn publish(store: Store, principal: Principal, lane: usize) {
+    let limits = Limits { turns_per_minute: u32::MAX, queued_runs: u32::MAX, ..Limits::default() };
+    for index in (lane..RUNS).step_by(WRITERS) {
+        let message = NewMessage { id: MessageId::parse(format!("m{index}")).unwrap(), parts: vec![Part::Text { text: "hello".into() }] };
+        let accepted = store
+            .accept(Accept {
+                principal: &principal,
+                thread: &ThreadId::parse(format!("t{index}")).unwrap(),
+                run: &RunId::parse(format!("r{index}")).unwrap(),
+                thread_key: ThreadKey::parse(ulid::Ulid::new().to_string()).unwrap(),
+                run_key: RunKey::parse(ulid::Ulid::new().to_string()).unwrap(),
+                message: &message,
+                replaces: None,
+                parent_run: None,
+                input: &RunInput::default(),
+                limits: &limits,
+                when_busy: WhenBusy::Queue,
+                need_worker: false,
+            })
+            .await
+            .unwrap();
+        assert!(matches!(accepted, Accepted::Fresh(_)), "{accepted:?}");
+    }
+}
+
+async fn acknowledge(store: Store, lane: usize) {
+    let worker = WorkerId::parse(format!("bench-{lane}")).unwrap();
+    loop {
+        let claim = Claim { worker: &worker, max: 16, thread: None, org_runs: u32::MAX, lease: Duration::from_secs(15) };
+        let claimed = store.claim(claim).await.unwrap();
+        if claimed.is_empty() {
+            return;
+        }
+        for run in claimed {
+            let reference = &run.record.reference;
+            let event = Event::RunFinished {
+                thread_id: reference.thread_id.clone(),
+                run_id: reference.id.clone(),
+                outcome: None,
+                usage: Vec::new(),
+                metadata: None,
+            };
+            let mut body = serde_json::to_vec(&event).unwrap();
+            body.push(b'\n');
+            let step = StepCommit { step: 1, frames: FrameBatch { first: 1, last: 1, body }, ..StepCommit::default() };
+            let finish = Finish { status: RunStatus::Completed, error: None, model: None, step };
+            store.finish(&run.lease, &finish).await.unwrap();
+        }
+    }
+}
