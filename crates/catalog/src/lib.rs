@@ -1,1 +1,20 @@
-//! catalog
+//! One catalog of tools: contracts, which of them a scope admits, and the executor that runs a call.
+//!
+//! It knows no role, no channel, no model and no wire. Whatever goes wrong with a call is a *result for the model*,
+//! never an error that ends the run.
+//! To add a tool: one file in `tools/` (doc, `Args` and `Output` with derived schemas, `contract`, `call`) and its
+//! line in [`tools::builtin`], or `Catalog::builder().read(...)` in the composition root.
+
+mod tool;
+
+mod catalog;
+mod execute;
+mod schema;
+mod scope;
+pub mod tools;
+
+pub use catalog::{Builder, Catalog, CatalogError};
+pub use execute::{CallBounds, CallResult};
+pub use schema::schema_of;
+pub use scope::Scope;
+pub use tool::{Args, CallContext, Output, Read, ToolError};
