@@ -109,6 +109,8 @@ pub enum ChatEvent {
     Done {
         finish: FinishReason,
         usage: TokenUsage,
+        /// Requests that had to be sent again before this answer began; for the ledger.
+        retries: u32,
     },
 }
 

@@ -15,6 +15,7 @@ pub mod message;
 pub mod ports;
 pub mod principal;
 pub mod run;
+pub mod secret;
 
 pub use chat::{
     ChatEvent, ChatMessage, ChatRequest, Effort, FinishReason, ModelError, ModelRef, RunIdentity, ToolChoice, ToolSpec,
@@ -32,3 +33,4 @@ pub use message::{Message, Part, Reasoning, Source, ToolCall};
 pub use ports::{ChatModel, ChatStream, Clock, Ids, Signal, Signals};
 pub use principal::Principal;
 pub use run::{CancelReason, ClientTool, Offset, RUN_VERSION, RunInput, RunStatus, TokenUsage};
+pub use secret::Secret;
