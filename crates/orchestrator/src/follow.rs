@@ -1,0 +1,78 @@
+//! One reader's view of a run.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+};
+
+use bytes::Bytes;
+use domain::{Offset, Principal};
+use futures::{Stream, stream::BoxStream};
+use storage::{RunRef, StorageError};
+
+use crate::orchestrator::Inner;
+
+/// Where a reader begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum From {
+    /// With RUN_STARTED.
+    Start,
+    /// Strictly after a place it has seen.
+    After(Offset),
+}
+
+/// Who reads.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// Somebody waiting for the answer: once the last of them is gone, the run is unattended.
+    Person,
+    /// Whose leaving means nothing.
+    Observer,
+}
+
+/// One event for a reader.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StreamItem {
+    pub offset: Offset,
+    /// One line of JSON, without the line's end.
+    pub json: Bytes,
+    pub kind: ItemKind,
+}
+
+/// What an edge may have to adapt to its client's dialect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ItemKind {
+    /// RUN_STARTED.
+    Started,
+    Event,
+    /// RUN_FINISHED or RUN_ERROR; the stream ends after it.
+    Terminal,
+}
+
+/// Only ever the first item of a stream, and then its only one.
+#[derive(Debug, thiserror::Error)]
+pub enum FollowError {
+    /// The run has ended and its frames are gone.
+    #[error("the events of this run are no longer kept")]
+    Expired,
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+}
+
+/// The events of a run for one reader: at most one terminal item, and it is the last.
+pub struct Follow(BoxStream<'static, Result<StreamItem, FollowError>>);
+
+impl Follow {
+    pub(crate) fn new(_inner: Arc<Inner>, _principal: Principal, _run: RunRef, _from: From, _reader: Reader) -> Self {
+        Self(Box::pin(futures::stream::empty()))
+    }
+}
+
+impl Stream for Follow {
+    type Item = Result<StreamItem, FollowError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.0.as_mut().poll_next(context)
+    }
+}

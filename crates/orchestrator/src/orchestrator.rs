@@ -1,0 +1,149 @@
+//! The one door every channel goes through.
+
+use std::sync::{Arc, Once};
+
+use catalog::Catalog;
+use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RunId, Signal, Signals};
+use storage::{CancelOutcome, RunRef, StorageError, Store};
+use tokio_util::{sync::CancellationToken, task::TaskTracker};
+
+use crate::{
+    Follow, From, Reader, Roster, Settings, Submission, SubmitError, Ticket, WorkScope,
+    control::Stop,
+    hub::{Hub, lock},
+    intake, signals, worker,
+};
+
+/// What an orchestrator is made of.
+pub struct Parts {
+    pub store: Store,
+    /// `None`: every message is refused with `model-unconfigured`.
+    pub model: Option<Arc<dyn ChatModel>>,
+    pub catalog: Arc<Catalog>,
+    pub roster: Arc<Roster>,
+    pub signals: Arc<dyn Signals>,
+    pub ids: Arc<dyn Ids>,
+    pub clock: Arc<dyn Clock>,
+    pub settings: Settings,
+}
+
+/// Intake, workers and readers over one store. Cheap to clone.
+#[derive(Clone)]
+pub struct Orchestrator(pub(crate) Arc<Inner>);
+
+pub(crate) struct Inner {
+    pub(crate) parts: Parts,
+    pub(crate) hub: Hub,
+    /// Owner of every task that outlives a call.
+    pub(crate) tasks: TaskTracker,
+    pub(crate) stop: CancellationToken,
+    /// The stop of every [`Orchestrator::work`]: once one is cancelled, a closed socket says nothing of its reader.
+    pub(crate) stops: std::sync::Mutex<Vec<CancellationToken>>,
+    started: Once,
+    pub(crate) ready: tokio::sync::Notify,
+}
+
+impl Orchestrator {
+    pub fn new(parts: Parts) -> Self {
+        Self(Arc::new(Inner {
+            parts,
+            hub: Hub::default(),
+            tasks: TaskTracker::new(),
+            stop: CancellationToken::new(),
+            stops: std::sync::Mutex::default(),
+            started: Once::new(),
+            ready: tokio::sync::Notify::new(),
+        }))
+    }
+
+    pub fn store(&self) -> &Store {
+        &self.0.parts.store
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.0.parts.settings
+    }
+
+    pub fn model_configured(&self) -> bool {
+        self.0.parts.model.is_some()
+    }
+
+    /// Stores a turn and queues it, or says why not: then nothing was stored. The same run id in the same thread
+    /// with the same last user row joins what is there.
+    pub async fn submit(&self, principal: &Principal, submission: Submission) -> Result<Ticket, SubmitError> {
+        intake::submit(&self.0, principal, submission).await
+    }
+
+    /// One reader's view of a run. Dropping it is that reader's socket closing. The run must be the principal's own:
+    /// take it from a [`Ticket`] or from [`Store::run`].
+    pub fn follow(&self, principal: &Principal, run: RunRef, from: From, reader: Reader) -> Follow {
+        self.0.start();
+        Follow::new(self.0.clone(), principal.clone(), run, from, reader)
+    }
+
+    /// Asks a run to stop. A waiting one is ended at once; one that runs here is told within this call.
+    pub async fn cancel(&self, principal: &Principal, run: &RunId) -> Result<CancelOutcome, StorageError> {
+        self.0.cancel(principal, run, CancelReason::Asked).await
+    }
+
+    /// Works the queue until `stop` is cancelled, lets runs in flight go on for `settings.grace`, hands the rest back.
+    pub async fn work(&self, scope: WorkScope, stop: CancellationToken) {
+        self.0.start();
+        Box::pin(worker::work(self.0.clone(), scope, stop)).await;
+    }
+
+    /// Ends the tasks that listen for signals and tell rows who reads. Call it after [`Orchestrator::work`] returned.
+    pub async fn shutdown(&self) {
+        self.0.stop.cancel();
+        self.0.tasks.close();
+        self.0.tasks.wait().await;
+    }
+}
+
+impl Inner {
+    /// Listens for signals, once.
+    pub(crate) fn start(self: &Arc<Self>) {
+        self.started.call_once(|| {
+            let parts = &self.parts;
+            self.tasks.spawn(signals::bridge(parts.store.clone(), parts.signals.clone(), self.stop.clone()));
+            self.tasks.spawn(signals::hear(self.clone()));
+        });
+    }
+
+    /// The process goes down: a closed socket says nothing of its reader any more.
+    pub(crate) fn is_closing(&self) -> bool {
+        self.stop.is_cancelled() || lock(&self.stops).iter().any(CancellationToken::is_cancelled)
+    }
+
+    /// Tells this process and others, without waiting for it.
+    pub(crate) fn tell(self: &Arc<Self>, signal: Signal) {
+        self.parts.signals.send(signal);
+        let store = self.parts.store.clone();
+        let stop = self.stop.clone();
+        self.tasks.spawn(async move {
+            tokio::select! {
+                () = stop.cancelled() => {}
+                () = store.announce() => {}
+            }
+        });
+    }
+
+    pub(crate) async fn cancel(
+        self: &Arc<Self>,
+        principal: &Principal,
+        run: &RunId,
+        reason: CancelReason,
+    ) -> Result<CancelOutcome, StorageError> {
+        let store = &self.parts.store;
+        let Some(record) = store.run(principal, run).await? else { return Ok(CancelOutcome::Unknown) };
+        let outcome = store.cancel(principal, run, reason).await?;
+        let key = record.reference.key;
+        if outcome == CancelOutcome::Requested
+            && let Some(local) = self.hub.local(&key)
+        {
+            local.control.stop_for(Stop::Cancel(reason));
+        }
+        self.tell(Signal::Run(key));
+        Ok(outcome)
+    }
+}

@@ -1,0 +1,5 @@
+//! Roles.
+
+/// The set of roles.
+#[derive(Debug, Clone, Default)]
+pub struct Roster {}

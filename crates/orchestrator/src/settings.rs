@@ -1,0 +1,61 @@
+//! What configuration decides about turns.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use domain::{ChannelName, Limits};
+use storage::WhenBusy;
+
+/// The defaults are the contract's.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    pub limits: Limits,
+    pub when_busy: WhenBusy,
+    pub on_disconnect: OnDisconnect,
+    /// How long frames stay after a run's end.
+    pub retention: Duration,
+    /// How long runs in flight may go on once a worker was told to stop.
+    pub grace: Duration,
+    /// Runs of other channels are dead-lettered, never guessed.
+    pub channels: Channels,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            limits: Limits::default(),
+            when_busy: WhenBusy::Queue,
+            on_disconnect: OnDisconnect::Linger(Duration::from_secs(30)),
+            retention: Duration::from_secs(600),
+            grace: Duration::from_secs(25),
+            channels: Channels::Any,
+        }
+    }
+}
+
+/// What becomes of a run once its last reader's socket closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnDisconnect {
+    /// It is cancelled after so long.
+    Linger(Duration),
+    /// It goes on to its end.
+    Detach,
+    /// It is cancelled at once.
+    Abort,
+}
+
+/// The channels this build knows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Channels {
+    #[default]
+    Any,
+    Only(BTreeSet<ChannelName>),
+}
+
+impl Channels {
+    pub fn know(&self, channel: &ChannelName) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Only(names) => names.contains(channel),
+        }
+    }
+}

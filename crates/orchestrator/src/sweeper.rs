@@ -1,0 +1,1 @@
+//! Finding what nobody was told of.
