@@ -1,0 +1,2 @@
+//! crash
+fn main() {}

@@ -1,0 +1,2 @@
+//! frontdesk-test
+fn main() {}
