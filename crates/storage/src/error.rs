@@ -1,7 +1,7 @@
 //! What can go wrong on the floor, by what a caller can do about it.
 
 /// A statement or transaction failed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StorageError {
     /// The database cannot be reached or did not answer in time: try again.
     #[error("the database is not available: {0}")]
@@ -17,6 +17,19 @@ pub enum StorageError {
     Corrupt(String),
     #[error("the database refused the statement: {0}")]
     Statement(String),
+}
+
+impl StorageError {
+    /// The text without what [`std::fmt::Display`] puts before it.
+    pub(crate) fn into_message(self) -> String {
+        match self {
+            Self::Unavailable(text)
+            | Self::Conflict(text)
+            | Self::Constraint(text)
+            | Self::Corrupt(text)
+            | Self::Statement(text) => text,
+        }
+    }
 }
 
 /// A run-scoped write failed.

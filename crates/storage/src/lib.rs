@@ -9,9 +9,16 @@ mod error;
 mod store;
 mod tx;
 
+mod changes;
+mod migrate;
+mod postgres;
+mod sqlite;
+
 mod accounts;
 mod frames;
 mod messages;
+mod retry;
+mod row;
 mod runs;
 mod settings;
 mod sweep;

@@ -3,92 +3,134 @@
 //! Parameters are `$1`, `$2`, … bound by name (SQLite numbers them by first appearance). Column types are TEXT,
 //! BIGINT, BLOB/BYTEA and BOOLEAN only. A trailing `FOR UPDATE [SKIP LOCKED]` is cut on SQLite, whose writer is
 //! alone. A `Tx` has no lifetime, is `Send`, and rolls back when dropped.
+//!
+//! A failed statement fails the transaction, on both engines: what follows is refused, `commit` too, until
+//! [`Tx::rollback_to_savepoint`]. A constraint that is expected to refuse is written `ON CONFLICT DO NOTHING`.
 
-use crate::StorageError;
+mod value;
 
-/// A parameter or a column's value. NULL keeps its type, which PostgreSQL wants to know.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Value {
-    Text(Option<String>),
-    Int(Option<i64>),
-    Bool(Option<bool>),
-    Bytes(Option<Vec<u8>>),
-}
+use crate::{StorageError, postgres, sqlite};
 
-macro_rules! from {
-    ($($type:ty => $variant:ident: $value:ident => $into:expr;)*) => {$(
-        impl From<$type> for Value {
-            fn from($value: $type) -> Self { Self::$variant(Some($into)) }
-        }
-        impl From<Option<$type>> for Value {
-            fn from(value: Option<$type>) -> Self { Self::$variant(value.map(|$value| $into)) }
-        }
-    )*};
-}
-
-from! {
-    String => Text: value => value;
-    &str => Text: value => value.to_owned();
-    &String => Text: value => value.clone();
-    i64 => Int: value => value;
-    u32 => Int: value => i64::from(value);
-    bool => Bool: value => value;
-    Vec<u8> => Bytes: value => value;
-    &[u8] => Bytes: value => value.to_vec();
-}
-
-/// One row; columns by position, in the order of the SELECT.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Row(pub Vec<Value>);
-
-/// A column's value as a Rust type.
-pub trait FromValue: Sized {
-    fn from_value(value: Option<&Value>) -> Result<Self, StorageError>;
-}
-
-impl Row {
-    /// The `column`-th value, counted from 0. NULL for a type that cannot be null is [`StorageError::Corrupt`].
-    pub fn get<T: FromValue>(&self, column: usize) -> Result<T, StorageError> {
-        T::from_value(self.0.get(column))
-    }
-}
+pub use value::{FromValue, Row, Value};
 
 /// An open transaction.
 pub struct Tx {
-    _private: (),
+    inner: Inner,
+    shift: i64,
+    now: Option<i64>,
+    marked: bool,
+    /// The first statement that failed.
+    failed: Option<StorageError>,
+}
+
+enum Inner {
+    Sqlite(sqlite::Transaction),
+    Postgres(postgres::Transaction),
 }
 
 impl Tx {
-    /// The database's time, milliseconds since the Unix epoch, the same throughout the transaction.
+    pub(crate) fn sqlite(transaction: sqlite::Transaction, shift: i64) -> Self {
+        Self { inner: Inner::Sqlite(transaction), shift, now: None, marked: false, failed: None }
+    }
+
+    pub(crate) fn postgres(transaction: postgres::Transaction, shift: i64) -> Self {
+        Self { inner: Inner::Postgres(transaction), shift, now: None, marked: false, failed: None }
+    }
+
+    /// The database's time, milliseconds since the Unix epoch, the same throughout the transaction: the time of the
+    /// first call. On SQLite this machine's clock.
     pub async fn now(&mut self) -> Result<i64, StorageError> {
-        todo!()
+        if let Some(now) = self.now {
+            return Ok(now);
+        }
+        let time = match &self.inner {
+            Inner::Sqlite(_) => sqlite::now(),
+            Inner::Postgres(_) => {
+                let row = self.row(postgres::NOW, &[]).await?;
+                row.ok_or_else(|| StorageError::Corrupt("no time".to_owned()))?.get(0)?
+            }
+        };
+        let now = time.saturating_add(self.shift);
+        self.now = Some(now);
+        Ok(now)
     }
 
-    pub async fn rows(&mut self, _sql: &str, _params: &[Value]) -> Result<Vec<Row>, StorageError> {
-        todo!()
+    pub async fn rows(&mut self, sql: &str, params: &[Value]) -> Result<Vec<Row>, StorageError> {
+        self.alive()?;
+        let result = match &mut self.inner {
+            Inner::Sqlite(transaction) => transaction.rows(sql, params).await,
+            Inner::Postgres(transaction) => transaction.rows(sql, params).await,
+        };
+        self.seen(result)
     }
 
-    /// The first row, if any.
-    pub async fn row(&mut self, _sql: &str, _params: &[Value]) -> Result<Option<Row>, StorageError> {
-        todo!()
+    /// The first row, if any. For reads by key and `RETURNING`: it does not leave the calling task.
+    pub async fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, StorageError> {
+        self.alive()?;
+        let result = match &mut self.inner {
+            Inner::Sqlite(transaction) => transaction.row(sql, params),
+            Inner::Postgres(transaction) => transaction.row(sql, params).await,
+        };
+        self.seen(result)
     }
 
     /// Rows changed.
-    pub async fn execute(&mut self, _sql: &str, _params: &[Value]) -> Result<u64, StorageError> {
-        todo!()
+    pub async fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, StorageError> {
+        self.alive()?;
+        let result = match &mut self.inner {
+            Inner::Sqlite(transaction) => transaction.execute(sql, params),
+            Inner::Postgres(transaction) => transaction.execute(sql, params).await,
+        };
+        self.seen(result)
     }
 
-    /// Marks a place [`Tx::rollback_to_savepoint`] returns to. One at a time.
+    /// Marks a place [`Tx::rollback_to_savepoint`] returns to. One at a time: a second mark replaces the first.
     pub async fn savepoint(&mut self) -> Result<(), StorageError> {
-        todo!()
+        self.alive()?;
+        if self.marked {
+            self.command("RELEASE SAVEPOINT mark").await?;
+        }
+        self.command("SAVEPOINT mark").await?;
+        self.marked = true;
+        Ok(())
     }
 
+    /// Undoes everything since [`Tx::savepoint`], which stays; a failed transaction goes on from there.
     pub async fn rollback_to_savepoint(&mut self) -> Result<(), StorageError> {
-        todo!()
+        if !self.marked {
+            return Err(StorageError::Statement("no savepoint to return to".to_owned()));
+        }
+        self.command("ROLLBACK TO SAVEPOINT mark").await?;
+        self.failed = None;
+        Ok(())
     }
 
-    /// Returns once the change is as durable as `store.durability` says; so does a transaction that only read.
+    /// Returns once the change is as durable as `store.durability` says; so does a transaction that only read. On an
+    /// error nothing may be answered: what was written is gone, or (connection lost at that moment) not known.
     pub async fn commit(self) -> Result<(), StorageError> {
-        todo!()
+        self.alive()?;
+        match self.inner {
+            Inner::Sqlite(transaction) => transaction.commit().await,
+            Inner::Postgres(transaction) => transaction.commit().await,
+        }
+    }
+
+    async fn command(&mut self, sql: &'static str) -> Result<(), StorageError> {
+        let result = match &mut self.inner {
+            Inner::Sqlite(transaction) => transaction.execute(sql, &[]).map(drop),
+            Inner::Postgres(transaction) => transaction.command(sql).await,
+        };
+        self.seen(result)
+    }
+
+    fn alive(&self) -> Result<(), StorageError> {
+        self.failed.clone().map_or(Ok(()), Err)
+    }
+
+    fn seen<T>(&mut self, result: Result<T, StorageError>) -> Result<T, StorageError> {
+        if let Err(error) = &result {
+            self.failed.get_or_insert_with(|| error.clone());
+        }
+        result
     }
 }
