@@ -1,5 +1,20 @@
 //! The `runs` table: queue, lease, dead letter and outbox in one.
 
+//!
+//! Rows are locked in one order everywhere, so that transactions seldom meet in a deadlock on PostgreSQL: thread
+//! before run, organization before run, a person's rate last before runs.
+
+mod accept;
+mod cancel;
+mod claim;
+mod end;
+mod ledger;
+mod reading;
+mod record;
+mod renew;
+mod step;
+mod supersede;
+
 use std::time::Duration;
 
 use domain::{
@@ -7,7 +22,13 @@ use domain::{
     RunStatus, ThreadId, ThreadKey, UserId, WorkerId,
 };
 
-use crate::{FrameBatch, LeaseError, StorageError, Store};
+use crate::FrameBatch;
+
+pub(crate) use cancel::{Active, stop};
+pub(crate) use end::{EndKind, Ending, end};
+pub(crate) use ledger::ledger;
+pub(crate) use record::run_columns;
+pub(crate) use step::fence;
 
 /// The right to write for a run, as long as `attempt` is the run's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -192,73 +213,4 @@ pub enum CancelOutcome {
     /// It was waiting and is cancelled now, or had ended before.
     Ended(RunStatus),
     Unknown,
-}
-
-impl Store {
-    /// One transaction: thread (lazily), message (idempotent by id), run, rate row. Crash points
-    /// `accept.before_commit`, `accept.after_commit`.
-    pub async fn accept(&self, _accept: Accept<'_>) -> Result<Accepted, StorageError> {
-        todo!()
-    }
-    /// Takes up to `max` runs, oldest first, one running run a thread, in the thread's order. Crash point `claim`.
-    pub async fn claim(&self, _claim: Claim<'_>) -> Result<Vec<Claimed>, StorageError> {
-        todo!()
-    }
-    /// Renews leases and says what became of each.
-    pub async fn renew(&self, _leases: &[RunLease], _lease: Duration) -> Result<Vec<Beat>, StorageError> {
-        todo!()
-    }
-    /// Stores the decision, before the model is asked.
-    pub async fn decide_run(&self, _lease: &RunLease, _decision: &Decision) -> Result<(), LeaseError> {
-        todo!()
-    }
-    /// Ends a step. Crash point `step.commit` (before the commit).
-    pub async fn commit_step(&self, _lease: &RunLease, _step: &StepCommit) -> Result<(), LeaseError> {
-        todo!()
-    }
-    /// Ends the run. Crash points `finish.before_commit`, `finish.after_commit`.
-    pub async fn finish(&self, _lease: &RunLease, _finish: &Finish) -> Result<(), LeaseError> {
-        todo!()
-    }
-    /// Gives the run back at shutdown: queued again, no failure counted.
-    pub async fn hand_back(&self, _lease: &RunLease) -> Result<(), LeaseError> {
-        todo!()
-    }
-    /// Dead-letters a run this build cannot read, with RUN_ERROR `abandoned` as its last frame.
-    pub async fn abandon(&self, _lease: &RunLease, _reason: &str) -> Result<(), LeaseError> {
-        todo!()
-    }
-    /// Asks a run to stop; a waiting one is ended at once, with its terminal event.
-    pub async fn cancel(
-        &self,
-        _principal: &Principal,
-        _run: &RunId,
-        _reason: CancelReason,
-    ) -> Result<CancelOutcome, StorageError> {
-        todo!()
-    }
-    /// A person's own run.
-    pub async fn run(&self, _principal: &Principal, _run: &RunId) -> Result<Option<RunRecord>, StorageError> {
-        todo!()
-    }
-    /// The row of a run whose key is known, for the worker and the readers that hold it.
-    pub async fn run_by_key(&self, _run: &RunKey) -> Result<Option<RunRecord>, StorageError> {
-        todo!()
-    }
-    /// The last reader's socket closed in this process.
-    pub async fn unattend(&self, _run: &RunKey) -> Result<(), StorageError> {
-        todo!()
-    }
-    /// Somebody reads (again); `remote`: from a process that does not run it, valid for `Duration`.
-    pub async fn attend(&self, _run: &RunKey, _remote: Option<Duration>) -> Result<(), StorageError> {
-        todo!()
-    }
-    /// How many runs are ahead of a queued one; `None` once it is not queued.
-    pub async fn queue_position(&self, _run: &RunKey) -> Result<Option<u64>, StorageError> {
-        todo!()
-    }
-    /// Ledger rows of a run.
-    pub async fn model_calls(&self, _run: &RunKey) -> Result<Vec<ModelCall>, StorageError> {
-        todo!()
-    }
 }

@@ -2,7 +2,10 @@
 
 use domain::{ChannelName, Principal, RunId, ThreadId, ThreadKey};
 
-use crate::{ModelCall, RunRecord, StorageError, Store, StoredMessage};
+use crate::messages::message_columns;
+use crate::row::parsed;
+use crate::runs::run_columns;
+use crate::{ModelCall, Row, RunRecord, StorageError, Store, StoredMessage, Tx, runs};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadSummary {
@@ -12,6 +15,7 @@ pub struct ThreadSummary {
     pub title: Option<String>,
     pub created_at: i64,
     pub updated_at: i64,
+    /// Rows a client would see.
     pub messages: i64,
 }
 
@@ -39,32 +43,142 @@ pub struct ThreadView {
     pub runs: Vec<TurnView>,
 }
 
+macro_rules! summary {
+    ($rest:literal) => {
+        concat!(
+            "SELECT t.id, t.key, t.channel, t.title, t.created_at, t.updated_at, (SELECT COUNT(*) FROM messages m
+                WHERE m.thread_key = t.key AND m.superseded_by IS NULL AND m.role <> 'note')
+            FROM threads t WHERE t.org_id = $1 AND t.owner_id = $2 ",
+            $rest
+        )
+    };
+}
+
+impl ThreadSummary {
+    fn read(row: &Row) -> Result<Self, StorageError> {
+        Ok(Self {
+            id: parsed(row, 0)?,
+            key: parsed(row, 1)?,
+            channel: parsed(row, 2)?,
+            title: row.get(3)?,
+            created_at: row.get(4)?,
+            updated_at: row.get(5)?,
+            messages: row.get(6)?,
+        })
+    }
+}
+
 impl Store {
-    /// Unknown or foreign: empty. `before`: a message id; `limit` messages at most.
+    /// Unknown or foreign: empty. `before`: a message id; `limit` messages at most. Notes are left out.
     pub async fn hydrate(
         &self,
-        _principal: &Principal,
-        _thread: &ThreadId,
-        _limit: Option<u32>,
-        _before: Option<&str>,
+        principal: &Principal,
+        thread: &ThreadId,
+        limit: Option<u32>,
+        before: Option<&str>,
     ) -> Result<Hydrated, StorageError> {
-        todo!()
+        let mut tx = self.read().await?;
+        let Some(key) = find(&mut tx, principal, thread).await? else { return Ok(Hydrated::default()) };
+        let active = active(&mut tx, &key).await?;
+        let (active_run, last) = match active {
+            Some((run, turn)) => (Some(run), turn),
+            None => (None, i64::MAX),
+        };
+        let (before_turn, before_seq) = match before {
+            None => (i64::MAX, i64::MAX),
+            Some(id) => match place(&mut tx, &key, id).await? {
+                Some(place) => place,
+                None => return Ok(Hydrated { active_run, ..Hydrated::default() }),
+            },
+        };
+        let wanted = limit.map_or(i64::MAX - 1, i64::from);
+        let sql = concat!(
+            "SELECT ",
+            message_columns!(),
+            " FROM messages WHERE thread_key = $1 AND superseded_by IS NULL AND role <> 'note'
+                AND turn <= $2 AND (turn < $2 OR role = 'user')
+                AND turn <= $3 AND (turn < $3 OR seq < $4)
+              ORDER BY turn DESC, seq DESC LIMIT $5"
+        );
+        let params = [key.as_str().into(), last.into(), before_turn.into(), before_seq.into(), (wanted + 1).into()];
+        let rows = tx.rows(sql, &params).await?;
+        let shown = usize::try_from(wanted).unwrap_or(usize::MAX);
+        let truncated = rows.len() > shown;
+        let mut messages = rows.iter().take(shown).map(StoredMessage::read).collect::<Result<Vec<_>, _>>()?;
+        messages.reverse();
+        Ok(Hydrated { messages, active_run, truncated })
     }
+
     /// Newest first; `after` is the last item's `updated_at` and key of the page before.
     pub async fn threads(
         &self,
-        _principal: &Principal,
-        _limit: u32,
-        _after: Option<(i64, ThreadKey)>,
+        principal: &Principal,
+        limit: u32,
+        after: Option<(i64, ThreadKey)>,
     ) -> Result<Vec<ThreadSummary>, StorageError> {
-        todo!()
+        let mut tx = self.read().await?;
+        let (org, user) = (principal.org.as_str().into(), principal.user.as_str().into());
+        let rows = match after {
+            None => tx.rows(summary!("ORDER BY t.updated_at DESC, t.key DESC LIMIT $3"), &[org, user, limit.into()]).await?,
+            Some((at, key)) => {
+                let sql = summary!(
+                    "AND t.updated_at <= $3 AND (t.updated_at < $3 OR t.key < $4) ORDER BY t.updated_at DESC, t.key DESC LIMIT $5"
+                );
+                tx.rows(sql, &[org, user, at.into(), key.as_str().into(), limit.into()]).await?
+            }
+        };
+        rows.iter().map(ThreadSummary::read).collect()
     }
-    /// Everything of one thread, for `threads show`.
-    pub async fn thread_view(&self, _principal: &Principal, _thread: &ThreadId) -> Result<Option<ThreadView>, StorageError> {
-        todo!()
+
+    /// Everything of one thread that stands, notes and ledger too, for `threads show`.
+    pub async fn thread_view(&self, principal: &Principal, thread: &ThreadId) -> Result<Option<ThreadView>, StorageError> {
+        let mut tx = self.read().await?;
+        let params = [principal.org.as_str().into(), principal.user.as_str().into(), thread.as_str().into()];
+        let Some(row) = tx.row(summary!("AND t.id = $3"), &params).await? else { return Ok(None) };
+        let summary = ThreadSummary::read(&row)?;
+        let key = summary.key.as_str();
+        let sql = concat!(
+            "SELECT ",
+            message_columns!(),
+            " FROM messages WHERE thread_key = $1 AND superseded_by IS NULL ORDER BY turn, seq"
+        );
+        let rows = tx.rows(sql, &[key.into()]).await?;
+        let messages = rows.iter().map(StoredMessage::read).collect::<Result<Vec<_>, _>>()?;
+        let sql = concat!("SELECT ", run_columns!(), " FROM runs WHERE thread_key = $1 ORDER BY created_at, key");
+        let mut runs = Vec::new();
+        for row in tx.rows(sql, &[key.into()]).await? {
+            let run = RunRecord::read(&row)?;
+            let calls = runs::ledger(&mut tx, &run.reference.key).await?;
+            runs.push(TurnView { run, calls });
+        }
+        Ok(Some(ThreadView { summary, messages, runs }))
     }
+
     /// The thread's key, if the person has one of that id.
-    pub async fn thread_key(&self, _principal: &Principal, _thread: &ThreadId) -> Result<Option<ThreadKey>, StorageError> {
-        todo!()
+    pub async fn thread_key(&self, principal: &Principal, thread: &ThreadId) -> Result<Option<ThreadKey>, StorageError> {
+        let mut tx = self.read().await?;
+        find(&mut tx, principal, thread).await
     }
+}
+
+async fn find(tx: &mut Tx, principal: &Principal, thread: &ThreadId) -> Result<Option<ThreadKey>, StorageError> {
+    let sql = "SELECT key FROM threads WHERE org_id = $1 AND owner_id = $2 AND id = $3";
+    let params = [principal.org.as_str().into(), principal.user.as_str().into(), thread.as_str().into()];
+    tx.row(sql, &params).await?.map(|row| parsed(&row, 0)).transpose()
+}
+
+/// The running run, else the oldest queued one, and its turn; a run whose answer is replaced already does not count.
+async fn active(tx: &mut Tx, thread: &ThreadKey) -> Result<Option<(RunId, i64)>, StorageError> {
+    let sql = "SELECT id, turn FROM runs
+        WHERE thread_key = $1 AND status IN ('queued', 'running') AND superseded_by IS NULL
+        ORDER BY CASE status WHEN 'running' THEN 0 ELSE 1 END, position LIMIT 1";
+    let row = tx.row(sql, &[thread.as_str().into()]).await?;
+    row.map(|row| Ok((parsed(&row, 0)?, row.get(1)?))).transpose()
+}
+
+/// Where a message is in the transcript's order.
+async fn place(tx: &mut Tx, thread: &ThreadKey, message: &str) -> Result<Option<(i64, i64)>, StorageError> {
+    let sql = "SELECT turn, seq FROM messages WHERE thread_key = $1 AND id = $2";
+    let row = tx.row(sql, &[thread.as_str().into(), message.into()]).await?;
+    row.map(|row| Ok((row.get(0)?, row.get(1)?))).transpose()
 }

@@ -1,0 +1,122 @@
+//! Taking runs from the queue.
+
+use std::collections::BTreeSet;
+
+use domain::crash;
+
+use super::record::run_columns;
+use crate::retry::retry;
+use crate::row::millis;
+use crate::{Claim, Claimed, RunRecord, StorageError, Store, Tx, Value};
+
+/// How often one claim looks again when others took what it saw.
+const ROUNDS: u32 = 8;
+
+/// The first active run of its thread, of an organization that may run more: what a claim may take. `$1`: how many
+/// an organization may run. The organizations at their limit are found once a statement, not once a row.
+macro_rules! candidates {
+    ($rest:literal) => {
+        concat!(
+            "SELECT r.key, r.org_id FROM runs r WHERE r.status = 'queued'
+                AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = r.thread_key
+                    AND e.status IN ('queued', 'running') AND (e.status = 'running' OR e.position < r.position))
+                AND r.org_id NOT IN (SELECT o.org_id FROM runs o WHERE o.status = 'running'
+                    GROUP BY o.org_id HAVING COUNT(*) >= $1) ",
+            $rest
+        )
+    };
+}
+
+impl Store {
+    /// Takes up to `max` runs, oldest first, one running run a thread, in the thread's order. Crash point `claim`
+    /// (once the claim is committed).
+    pub async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StorageError> {
+        retry!(self.claim_once(&claim))
+    }
+
+    async fn claim_once(&self, claim: &Claim<'_>) -> Result<Vec<Claimed>, StorageError> {
+        let mut tx = self.begin().await?;
+        let now = tx.now().await?;
+        let mut claimed = Vec::new();
+        for _ in 0..ROUNDS {
+            let wanted = i64::from(claim.max) - i64::try_from(claimed.len()).unwrap_or(i64::MAX);
+            if wanted <= 0 {
+                break;
+            }
+            let candidates = candidates(&mut tx, claim, wanted).await?;
+            if candidates.is_empty() {
+                break;
+            }
+            lock_organizations(&mut tx, &candidates).await?;
+            for (run, org) in candidates {
+                // Two claimers without an organization's row to wait for may both find the thread free.
+                let taken = take(&mut tx, claim, Candidate { run, org, now }).await.map_err(meeting)?;
+                if let Some(record) = taken {
+                    claimed.push(Claimed { lease: record.lease(), record });
+                }
+            }
+        }
+        tx.commit().await?;
+        if !claimed.is_empty() {
+            crash::point("claim");
+        }
+        Ok(claimed)
+    }
+}
+
+struct Candidate {
+    run: String,
+    org: String,
+    now: i64,
+}
+
+async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: i64) -> Result<Vec<(String, String)>, StorageError> {
+    let limit = Value::from(claim.org_runs);
+    let rows = match claim.thread {
+        None => tx.rows(candidates!("ORDER BY r.position, r.key LIMIT $2"), &[limit, wanted.into()]).await?,
+        Some(thread) => {
+            let sql = candidates!("AND r.thread_key = $3 ORDER BY r.position, r.key LIMIT $2");
+            tx.rows(sql, &[limit, wanted.into(), thread.as_str().into()]).await?
+        }
+    };
+    rows.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect()
+}
+
+/// Claimers of one organization go one after the other: each counts what runs only after the one before committed.
+async fn lock_organizations(tx: &mut Tx, candidates: &[(String, String)]) -> Result<(), StorageError> {
+    let organizations: BTreeSet<&str> = candidates.iter().map(|(_, org)| org.as_str()).collect();
+    for org in organizations {
+        tx.row("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", &[org.into()]).await?;
+    }
+    Ok(())
+}
+
+/// Looks again, now that nobody else of the organization claims.
+async fn take(tx: &mut Tx, claim: &Claim<'_>, candidate: Candidate) -> Result<Option<RunRecord>, StorageError> {
+    let sql = concat!(
+        "UPDATE runs SET status = 'running', attempt = attempt + 1, lease_owner = $2, lease_until = $3,
+            started_at = COALESCE(started_at, $4)
+        WHERE key = $1 AND status = 'queued'
+            AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key
+                AND e.status IN ('queued', 'running') AND (e.status = 'running' OR e.position < runs.position))
+            AND (SELECT COUNT(*) FROM runs o WHERE o.org_id = $5 AND o.status = 'running') < $6
+        RETURNING ",
+        run_columns!()
+    );
+    let params = [
+        candidate.run.into(),
+        claim.worker.as_str().into(),
+        (candidate.now + millis(claim.lease)).into(),
+        candidate.now.into(),
+        candidate.org.into(),
+        claim.org_runs.into(),
+    ];
+    tx.row(sql, &params).await?.as_ref().map(RunRecord::read).transpose()
+}
+
+fn meeting(error: StorageError) -> StorageError {
+    match error {
+        StorageError::Constraint(text) => StorageError::Conflict(text),
+        other => other,
+    }
+}

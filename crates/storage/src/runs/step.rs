@@ -1,0 +1,115 @@
+//! Steps are checkpoints: what a step wrote commits together with the events that show it.
+
+use domain::crash;
+
+use super::ledger;
+use crate::retry::retry;
+use crate::{Finish, LeaseError, RunLease, StepCommit, Store, Tx, frames, messages};
+
+impl Store {
+    /// Ends a step. Crash point `step.commit` (before the commit). A step that is committed already is answered
+    /// without writing again.
+    pub async fn commit_step(&self, lease: &RunLease, step: &StepCommit) -> Result<(), LeaseError> {
+        retry!(self.commit_step_once(lease, step))
+    }
+
+    async fn commit_step_once(&self, lease: &RunLease, step: &StepCommit) -> Result<(), LeaseError> {
+        let mut tx = self.begin().await?;
+        let now = tx.now().await?;
+        let seq = reserve(&mut tx, lease, step, now).await?;
+        let sql = "UPDATE runs SET steps = $3 WHERE key = $1 AND attempt = $2 AND status = 'running' AND steps < $3
+            RETURNING turn, superseded_by";
+        let row = tx.row(sql, &[lease.run.as_str().into(), lease.attempt.into(), step.step.into()]).await?;
+        let Some(row) = row else {
+            drop(tx);
+            let mut tx = self.begin().await?;
+            fence(&mut tx, lease).await?;
+            tx.commit().await?;
+            return Ok(());
+        };
+        let run = Fenced { turn: row.get(0)?, superseded_by: row.get(1)? };
+        write(&mut tx, lease, step, Written { run, seq, now }).await?;
+        crash::point("step.commit");
+        tx.commit().await?;
+        Ok(())
+    }
+
+    /// Ends the run. Crash points `finish.before_commit`, `finish.after_commit`.
+    pub async fn finish(&self, lease: &RunLease, finish: &Finish) -> Result<(), LeaseError> {
+        retry!(self.finish_once(lease, finish))
+    }
+
+    async fn finish_once(&self, lease: &RunLease, finish: &Finish) -> Result<(), LeaseError> {
+        let mut tx = self.begin().await?;
+        let now = tx.now().await?;
+        let seq = reserve(&mut tx, lease, &finish.step, now).await?;
+        let sql = "UPDATE runs SET status = $3, error_code = $4, error_message = $5, model = COALESCE($6, model),
+                steps = CASE WHEN steps < $7 THEN $7 ELSE steps END, ended_at = $8, lease_owner = NULL, lease_until = NULL
+            WHERE key = $1 AND attempt = $2 AND status = 'running' RETURNING turn, superseded_by";
+        let (code, message) = match &finish.error {
+            Some((code, message)) => (Some(code.as_str()), Some(message.as_str())),
+            None => (None, None),
+        };
+        let params = [
+            lease.run.as_str().into(),
+            lease.attempt.into(),
+            finish.status.as_str().into(),
+            code.into(),
+            message.into(),
+            finish.model.as_deref().into(),
+            finish.step.step.into(),
+            now.into(),
+        ];
+        let row = tx.row(sql, &params).await?.ok_or(LeaseError::Fenced)?;
+        let run = Fenced { turn: row.get(0)?, superseded_by: row.get(1)? };
+        write(&mut tx, lease, &finish.step, Written { run, seq, now }).await?;
+        crash::point("finish.before_commit");
+        tx.commit().await?;
+        crash::point("finish.after_commit");
+        Ok(())
+    }
+}
+
+/// What a run-scoped write needs of the run's row.
+struct Fenced {
+    turn: i64,
+    superseded_by: Option<String>,
+}
+
+struct Written {
+    run: Fenced,
+    /// First place in the thread, if there are messages.
+    seq: i64,
+    now: i64,
+}
+
+/// Locks the run's row; it is the lease's until the transaction ends, or [`LeaseError::Fenced`].
+pub(crate) async fn fence(tx: &mut Tx, lease: &RunLease) -> Result<(), LeaseError> {
+    let sql = "SELECT key FROM runs WHERE key = $1 AND attempt = $2 AND status = 'running' FOR UPDATE";
+    let row = tx.row(sql, &[lease.run.as_str().into(), lease.attempt.into()]).await?;
+    row.map(drop).ok_or(LeaseError::Fenced)
+}
+
+async fn reserve(tx: &mut Tx, lease: &RunLease, step: &StepCommit, now: i64) -> Result<i64, LeaseError> {
+    if step.messages.is_empty() {
+        return Ok(0);
+    }
+    messages::reserve(tx, &lease.thread, step.messages.len(), now).await?.ok_or(LeaseError::Fenced)
+}
+
+async fn write(tx: &mut Tx, lease: &RunLease, step: &StepCommit, written: Written) -> Result<(), LeaseError> {
+    let place = messages::Place {
+        thread: &lease.thread,
+        seq: written.seq,
+        turn: written.run.turn,
+        run: &lease.run,
+        step: step.step,
+        superseded_by: written.run.superseded_by,
+        now: written.now,
+    };
+    messages::insert(tx, &place, &step.messages).await?;
+    ledger::insert(tx, lease, &step.calls, written.now).await?;
+    frames::commit(tx, &lease.run, lease.attempt).await?;
+    frames::insert(tx, &lease.run, lease.attempt, &step.frames, true).await?;
+    Ok(())
+}
