@@ -1,1 +1,27 @@
-//! server
+//! AG-UI, REST and health over HTTP: bytes in, one orchestrator call, bytes out.
+//!
+//! [`serve`] owns the accept loop and every connection's task; [`App`] is what they serve. It decides nothing about
+//! turns and builds no client. The caller binds the listener and says when to stop.
+//! To add an endpoint: one file with its doc, request, response and handler, one line in `app.rs`.
+
+mod app;
+mod auth;
+mod body;
+mod dialect;
+mod host;
+mod offset;
+mod problem;
+mod serve;
+mod sse;
+mod wire;
+
+mod agui;
+mod auth_demo;
+mod cancel;
+mod health;
+mod root;
+mod run;
+
+pub use app::{App, ServerParts, Settings};
+pub use auth::{AuthError, AuthMode, AuthSettings, LOCAL, Memberships, Signer, Token, ensure_local};
+pub use serve::{MAX_CONNECTIONS, Shutdown, serve};

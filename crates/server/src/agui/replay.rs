@@ -1,0 +1,84 @@
+//! Events of a run that is there already: joined, read again from a place, or told from the transcript once its
+//! events are no longer kept.
+
+use axum::{body::Body, http::HeaderValue, response::Response};
+use bytes::BytesMut;
+use domain::{Code, Offset, Principal, RunId};
+use orchestrator::{From, Reader};
+use storage::{RunRecord, RunRef};
+
+use crate::{
+    app::App,
+    dialect::Dialect,
+    offset,
+    problem::ApiError,
+    run::usage,
+    sse::{self, Sse},
+    wire::snapshot,
+};
+
+/// Where a reader of an existing run begins.
+pub(crate) enum Place {
+    Start,
+    After(Offset),
+}
+
+/// The events strictly after a `Last-Event-ID`, which names its run.
+pub(crate) async fn after_header(app: &App, principal: &Principal, place: &HeaderValue) -> Result<Response, ApiError> {
+    let (run, offset) = place.to_str().ok().and_then(offset::decode).ok_or_else(bad_offset)?;
+    follow(app, principal, &run, Place::After(offset)).await
+}
+
+/// A stream of the principal's own run. Unknown: 404; its events are gone: 410.
+pub(crate) async fn follow(app: &App, principal: &Principal, run: &RunId, place: Place) -> Result<Response, ApiError> {
+    let record = app.store().run(principal, run).await?.ok_or_else(ApiError::run_not_found)?;
+    if is_expired(app, &record).await? {
+        let detail = "the events of this run are no longer kept; reload the thread with GET /v1/agui?threadId=…";
+        return Err(ApiError::new(Code::StreamExpired, detail));
+    }
+    let dialect = Dialect::of(record.input.as_ref().and_then(|input| input.protocol.as_deref()));
+    let from = match place {
+        Place::Start => From::Start,
+        Place::After(offset) => From::After(offset),
+    };
+    let id = record.reference.id.clone();
+    let events = app.orchestrator().follow(principal, record.reference, from, Reader::Person);
+    Ok(Sse::new(events, id, dialect).into_response())
+}
+
+/// One synthetic run, if the events of `run` are no longer kept.
+pub(crate) async fn expired(
+    app: &App,
+    principal: &Principal,
+    run: &RunRef,
+    dialect: Dialect,
+) -> Result<Option<Response>, ApiError> {
+    let Some(record) = app.store().run(principal, &run.id).await? else { return Ok(None) };
+    if !is_expired(app, &record).await? {
+        return Ok(None);
+    }
+    let thread = app.store().hydrate(principal, &run.thread_id, None, None).await?;
+    let usage = usage(&app.store().model_calls(&run.key).await?);
+    let mut out = BytesMut::new();
+    for event in snapshot::events(&record, &thread.messages, usage) {
+        let json = serde_json::to_vec(&event).map_err(|error| {
+            tracing::error!(%error, "an event cannot be written");
+            ApiError::new(Code::Internal, "the run cannot be shown; reload the thread")
+        })?;
+        let json = if event.is_terminal() { dialect.terminal(json.into()) } else { json.into() };
+        sse::write_event(&mut out, None, &json);
+    }
+    Ok(Some(sse::response(Body::from(out.freeze()))))
+}
+
+/// An ended run has at least its terminal event as long as frames are kept.
+async fn is_expired(app: &App, record: &RunRecord) -> Result<bool, ApiError> {
+    if record.status.is_active() {
+        return Ok(false);
+    }
+    Ok(app.store().frames(&record.reference.key, Offset::START, false, 1).await?.is_empty())
+}
+
+pub(crate) fn bad_offset() -> ApiError {
+    ApiError::new(Code::BadOffset, "the offset is not one of this server's; send -1 or the id of the last event you have")
+}
