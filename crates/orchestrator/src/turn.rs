@@ -1,9 +1,548 @@
-//! The turn in seven steps.
+//! One run of a turn, in the order of the way: grounding, judge, (brief,) offer, model, (interrupt,) post-turn.
+//!
+//! It ends in exactly one of four ways: its end is stored and published; it is fenced and drops everything; the process
+//! goes down and hands it back; the database is away and the lease runs out.
+//! To add a step: a module here, called from [`Turn::steps`].
+
+mod failure;
+mod grounding;
+mod halt;
+mod history;
+mod ids;
+mod judge;
+mod model;
+mod offer;
+mod out;
+mod post_turn;
+mod prompt;
+mod tools;
 
 use std::sync::Arc;
 
-use storage::Claimed;
+use catalog::CallContext;
+use domain::{
+    CancelReason, ChatModel, ChatRequest, Code, Decision, Effort, Event, FinishReason, Message, Outcome, Principal, RunIdentity,
+    RunInput, RunStatus, TokenUsage, ToolChoice, ToolName, ToolSpec,
+};
+use serde_json::{Value, json};
+use storage::{Claimed, Finish, LeaseError, ModelCall, RunLease, RunRecord, StepCommit, StorageError};
+use tokio::time::{Duration, Instant};
 
-use crate::{Parts, control::RunControl, log::RunWriter};
+use self::{
+    failure::Failure,
+    halt::{Halt, Watch},
+    history::Transcript,
+    model::{Answer, Ask, End},
+    out::Out,
+    prompt::{Context, Note},
+    tools::Bench,
+};
+use crate::{
+    Parts, RoleDefinition,
+    control::{RunControl, Stop},
+    log::RunWriter,
+};
 
-pub(crate) async fn run(_parts: &Parts, _claimed: Claimed, _writer: RunWriter, _control: Arc<RunControl>) {}
+/// Waits between tries of a write that the database could not take; together well within a lease.
+const BACKOFF: [Duration; 4] =
+    [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1_500), Duration::from_secs(4)];
+
+/// Runs a claimed run to one of its ends.
+pub(crate) async fn run(parts: &Parts, claimed: Claimed, writer: RunWriter, control: Arc<RunControl>) {
+    let claimed_at = Instant::now();
+    let limit = Duration::from_secs(parts.settings.limits.deadline_seconds);
+    let mut turn = Turn {
+        parts,
+        lease: &claimed.lease,
+        record: &claimed.record,
+        watch: Watch { control: &control, deadline: claimed_at + limit },
+        out: Out::new(writer),
+        rows: Vec::new(),
+        ledger: Vec::new(),
+        usage: Vec::new(),
+        calls: 0,
+        step: claimed.record.steps,
+        model: None,
+    };
+    let way = Box::pin(turn.steps()).await;
+    Box::pin(turn.end(way, claimed_at)).await;
+}
+
+struct Turn<'a> {
+    parts: &'a Parts,
+    lease: &'a RunLease,
+    record: &'a RunRecord,
+    watch: Watch<'a>,
+    out: Out,
+    /// Rows and ledger of the current step, not stored yet.
+    rows: Vec<Message>,
+    ledger: Vec<ModelCall>,
+    /// Of the whole run, one item a model.
+    usage: Vec<TokenUsage>,
+    /// Model calls of this attempt.
+    calls: usize,
+    /// The step that is under way, from 1.
+    step: u32,
+    /// The model that answered last.
+    model: Option<String>,
+}
+
+/// A reply that is whole, or as whole as it gets.
+struct Reply {
+    finish: FinishReason,
+    /// Why it is less than it could be, as a word for clients.
+    note: Option<&'static str>,
+}
+
+/// What ends a run before it has a reply.
+enum Early {
+    Halted(Halt),
+    Failed(Failure),
+}
+
+impl From<Halt> for Early {
+    fn from(halt: Halt) -> Self {
+        Self::Halted(halt)
+    }
+}
+
+/// What is the same in every request of a run.
+struct Frame<'a> {
+    model: &'a dyn ChatModel,
+    role: &'a RoleDefinition,
+    tier: Effort,
+    offered: Vec<ToolName>,
+    specs: Vec<ToolSpec>,
+    transcript: Transcript,
+}
+
+impl<'a> Turn<'a> {
+    async fn steps(&mut self) -> Result<Reply, Early> {
+        if let Some(reason) = self.record.cancel {
+            return Err(Halt::Stop(Stop::Cancel(reason)).into());
+        }
+        let parts = self.parts;
+        let Some(model) = parts.model.as_deref() else { return Err(Early::Failed(Failure::no_model())) };
+        let input = self.record.input.clone().unwrap_or_default();
+        let grounding = grounding::ground(&input.grounding);
+        let decision = self.decision().await?;
+        let role = parts.roster.get(&decision.role).unwrap_or_else(|| parts.roster.default_role());
+
+        let limits = &parts.settings.limits;
+        let (store, lease) = (&parts.store, self.lease);
+        let history = persist(|| store.history(lease, limits.history_messages, limits.history_tokens.saturating_mul(4))).await?;
+        if self.record.steps > 0 {
+            for call in persist(|| async { Ok(store.model_calls(&lease.run).await?) }).await? {
+                self.count(&call);
+            }
+        }
+        let mut transcript = Transcript::default();
+        transcript.push(history.messages.iter().map(|stored| &stored.message));
+        // Stable from one turn to the next: tools, system, and every message up to the last user message's own parts.
+        // Stable from one step to the next: all that was sent before.
+        transcript.add_context(
+            Context {
+                now_ms: parts.clock.now_ms(),
+                zone: input.zone.as_deref(),
+                grounding: grounding.as_ref(),
+                earlier_left_out: history.truncated,
+            }
+            .render(),
+        );
+        let specs = offer::specs(&parts.catalog, &decision.tools);
+        let mut frame = Frame { model, role, tier: decision.tier, offered: decision.tools, specs, transcript };
+        let ctx = self.call_context(&input);
+        loop {
+            if let Some(halt) = self.watch.now() {
+                return Err(halt.into());
+            }
+            self.step += 1;
+            if let Some(reply) = self.one_step(&mut frame, &input, &ctx).await? {
+                return Ok(reply);
+            }
+        }
+    }
+
+    /// Steps 2 to 4. A stored decision is reused, never judged anew: its tools, as far as they still may be offered.
+    async fn decision(&mut self) -> Result<Decision, Early> {
+        let Parts { roster, catalog, store, .. } = self.parts;
+        if let Some(mut decision) = self.record.decision.clone() {
+            let role = roster.get(&decision.role).unwrap_or_else(|| roster.default_role());
+            decision.tools = offer::still_offered(catalog, &role.scope, &decision.tools);
+            return Ok(decision);
+        }
+        let judgment = judge::unjudged(roster);
+        let role = roster.get(&judgment.role).unwrap_or_else(|| roster.default_role());
+        let decision = Decision {
+            role: role.name.clone(),
+            tier: judgment.tier,
+            in_scope: judgment.in_scope,
+            bundle: judgment.bundle,
+            degraded: judgment.degraded,
+            facts: serde_json::Map::new(),
+            tools: offer::offer(catalog, &role.scope),
+            roster_version: roster.version().to_owned(),
+        };
+        persist(|| store.decide_run(self.lease, &decision)).await?;
+        Ok(decision)
+    }
+
+    /// One model call with its tool results; `None` if the run goes on.
+    async fn one_step(&mut self, frame: &mut Frame<'a>, input: &RunInput, ctx: &CallContext) -> Result<Option<Reply>, Early> {
+        let last = self.step > self.parts.settings.limits.steps;
+        if last {
+            // It stays in the history where the model saw it, so that the next turn sends the same bytes.
+            let note = self.note(Note::StepLimit.text());
+            frame.transcript.push([&note]);
+            self.rows.push(note);
+        }
+        let ask = Ask {
+            model: frame.model,
+            ids: &*self.parts.ids,
+            request: self.request(frame, input, if last { ToolChoice::None } else { ToolChoice::Auto }),
+            announce: self.model.is_none() && self.record.steps == 0,
+        };
+        let answer = Box::pin(model::ask(ask, &self.watch, &mut self.out)).await;
+        self.count(&answer.ledger);
+        self.calls += 1;
+        self.model = Some(answer.model.name.clone());
+        self.ledger.push(answer.ledger.clone());
+        match answer.end {
+            End::Done(_) if !answer.calls.is_empty() => {
+                self.run_calls(frame, answer, ctx).await?;
+                Ok(None)
+            }
+            End::Done(finish) => self.reply(answer, finish, last).map(Some),
+            End::Halted(halt @ (Halt::Stop(Stop::Fenced | Stop::Shutdown) | Halt::Down)) => Err(halt.into()),
+            End::Halted(halt) => {
+                self.keep_part(answer);
+                Err(halt.into())
+            }
+            End::Broke(ref error) => {
+                tracing::warn!(run = %self.lease.run, %error, "the model failed");
+                let failure = Failure::of(error);
+                self.keep_part(answer);
+                Err(Early::Failed(failure))
+            }
+        }
+    }
+
+    /// Runs the calls of an answer and ends the step.
+    async fn run_calls(&mut self, frame: &mut Frame<'a>, answer: Answer, ctx: &CallContext) -> Result<(), Early> {
+        let bench = Bench {
+            catalog: &self.parts.catalog,
+            ids: &*self.parts.ids,
+            limits: &self.parts.settings.limits,
+            offered: &frame.offered,
+            ctx: ctx.clone(),
+        };
+        let results = Box::pin(tools::run(&bench, &answer.calls, &self.watch, &mut self.out)).await;
+        self.rows.push(assistant(answer, Whole::Yes));
+        self.rows.extend(results.rows);
+        if let Some(halt) = results.halt {
+            return Err(halt.into());
+        }
+        self.commit().await?;
+        frame.transcript.push(&self.rows);
+        self.rows.clear();
+        self.ledger.clear();
+        Ok(())
+    }
+
+    /// The final answer, or why it is none.
+    fn reply(&mut self, mut answer: Answer, finish: FinishReason, last: bool) -> Result<Reply, Early> {
+        if answer.is_empty() {
+            match finish {
+                FinishReason::ContentFilter => return Err(Early::Failed(Failure::refused())),
+                FinishReason::Length => return Err(Early::Failed(Failure::no_room())),
+                // A model that still wants to call: the limit is a normal end, so it gets an answer of ours.
+                _ if last => {
+                    answer.text = Note::StepLimitAnswer.text();
+                    self.out.say(Event::TextMessageStart { message_id: answer.message.clone(), role: "assistant".to_owned() });
+                    self.out.say(Event::TextMessageContent { message_id: answer.message.clone(), delta: answer.text.clone() });
+                    self.out.say(Event::TextMessageEnd { message_id: answer.message.clone() });
+                }
+                _ => return Err(Early::Failed(Failure::empty_answer())),
+            }
+        }
+        self.rows.push(assistant(answer, Whole::Yes));
+        let note = match finish {
+            FinishReason::Length => Some(("length", Note::Length)),
+            FinishReason::ContentFilter => Some(("content-filter", Note::ContentFilter)),
+            FinishReason::Stop | FinishReason::ToolCalls => None,
+        };
+        if let Some((_, text)) = note {
+            let row = self.note(text.text());
+            self.rows.push(row);
+        }
+        Ok(Reply { finish, note: note.map(|(word, _)| word).or(last.then_some("step-limit")) })
+    }
+
+    /// What was said before the end came, its calls answered, so that the history stays whole.
+    fn keep_part(&mut self, answer: Answer) {
+        if answer.is_empty() {
+            return;
+        }
+        let results = tools::answer_all(&*self.parts.ids, &answer.calls, Note::CallNeverRun, &mut self.out);
+        self.rows.push(assistant(answer, Whole::No));
+        self.rows.extend(results);
+    }
+
+    /// Ends the step: its rows, its ledger and its events together.
+    async fn commit(&mut self) -> Result<(), Halt> {
+        let step = StepCommit {
+            step: self.step,
+            messages: self.rows.clone(),
+            calls: self.ledger.clone(),
+            frames: self.out.writer().take(),
+        };
+        let (store, lease) = (&self.parts.store, self.lease);
+        persist(|| store.commit_step(lease, &step)).await?;
+        self.out.writer().kept();
+        Ok(())
+    }
+
+    /// The run's end, whichever it is.
+    async fn end(self, way: Result<Reply, Early>, claimed_at: Instant) {
+        let ending = match way {
+            Ok(reply) => Ending {
+                status: RunStatus::Completed,
+                error: None,
+                note: None,
+                terminal: self.finished(None, Some(self.reply_metadata(&reply))),
+            },
+            Err(Early::Halted(Halt::Stop(Stop::Fenced))) => return,
+            Err(Early::Halted(Halt::Stop(Stop::Shutdown))) => return self.hand_back().await,
+            Err(Early::Halted(Halt::Down)) => return self.give_up(),
+            Err(Early::Halted(Halt::Stop(Stop::Cancel(reason)))) => Ending {
+                status: RunStatus::Cancelled,
+                error: None,
+                note: Some(stop_note(reason).text()),
+                terminal: self.finished(Some(Outcome::Cancelled), Some(cancelled_metadata(reason))),
+            },
+            Err(Early::Halted(Halt::Deadline)) => self.failed(Failure::deadline(self.parts.settings.limits.deadline_seconds)),
+            Err(Early::Failed(failure)) => self.failed(failure),
+        };
+        self.finish(ending, claimed_at).await;
+    }
+
+    async fn finish(mut self, ending: Ending, claimed_at: Instant) {
+        if let Some(text) = ending.note {
+            let note = self.note(text);
+            self.rows.push(note);
+        }
+        self.out.close();
+        let frames = match self.out.writer().seal(ending.terminal) {
+            Ok(frames) => frames,
+            Err(error) => {
+                tracing::error!(run = %self.lease.run, %error, "the end of the run was not allowed");
+                return;
+            }
+        };
+        let code = ending.error.as_ref().map(|(code, _)| *code);
+        let finish = Finish {
+            status: ending.status,
+            error: ending.error,
+            model: self.model.take(),
+            step: StepCommit {
+                step: self.step,
+                messages: std::mem::take(&mut self.rows),
+                calls: std::mem::take(&mut self.ledger),
+                frames,
+            },
+        };
+        let (store, lease) = (&self.parts.store, self.lease);
+        match persist(|| store.finish(lease, &finish)).await {
+            Ok(()) => self.out.into_writer().publish(),
+            Err(Halt::Down) => return self.give_up(),
+            Err(_) => return,
+        }
+        post_turn::record(&post_turn::Ended {
+            record: self.record,
+            status: finish.status,
+            code,
+            calls: self.calls,
+            usage: &self.usage,
+            took: claimed_at.elapsed(),
+        });
+    }
+
+    async fn hand_back(self) {
+        let (store, lease) = (&self.parts.store, self.lease);
+        if persist(|| store.hand_back(lease)).await == Err(Halt::Down) {
+            self.give_up();
+        }
+    }
+
+    fn give_up(&self) {
+        tracing::error!(run = %self.lease.run, "the database is away; the run goes on once its lease ran out");
+    }
+
+    fn failed(&self, failure: Failure) -> Ending {
+        Ending {
+            status: RunStatus::Failed,
+            terminal: Event::RunError {
+                message: failure.message.clone(),
+                code: Some(failure.code.as_str().to_owned()),
+                usage: self.usage.clone(),
+                metadata: None,
+            },
+            error: Some((failure.code, failure.message)),
+            note: Some(failure.note),
+        }
+    }
+
+    fn finished(&self, outcome: Option<Outcome>, metadata: Option<Value>) -> Event {
+        Event::RunFinished {
+            thread_id: self.record.reference.thread_id.clone(),
+            run_id: self.record.reference.id.clone(),
+            outcome,
+            usage: self.usage.clone(),
+            metadata,
+        }
+    }
+
+    fn reply_metadata(&self, reply: &Reply) -> Value {
+        let finish = match reply.finish {
+            FinishReason::Stop | FinishReason::ToolCalls => "stop",
+            FinishReason::Length => "length",
+            FinishReason::ContentFilter => "content_filter",
+        };
+        let mut metadata = json!({ "tanstack": { "finishReason": finish } });
+        if let Some(model) = &self.model {
+            metadata["tanstack"]["model"] = json!(model);
+        }
+        if let Some(note) = reply.note {
+            metadata["frontdesk"] = json!({ "note": note });
+        }
+        metadata
+    }
+
+    fn note(&self, text: String) -> Message {
+        Message::Note { id: ids::message(&*self.parts.ids), text }
+    }
+
+    /// Adds a call to what the run used, by model.
+    fn count(&mut self, call: &ModelCall) {
+        if call.usage == TokenUsage::default() {
+            return;
+        }
+        let of = |usage: &&mut TokenUsage| {
+            usage.provider.as_ref() == Some(&call.provider) && usage.model.as_ref() == Some(&call.model)
+        };
+        match self.usage.iter_mut().find(of) {
+            Some(usage) => usage.add(&call.usage),
+            None => self.usage.push(TokenUsage {
+                provider: Some(call.provider.clone()),
+                model: Some(call.model.clone()),
+                ..call.usage.clone()
+            }),
+        }
+    }
+
+    fn request(&self, frame: &Frame<'_>, input: &RunInput, tool_choice: ToolChoice) -> ChatRequest {
+        let record = self.record;
+        ChatRequest {
+            identity: RunIdentity {
+                org: record.org.clone(),
+                user: record.user.clone(),
+                thread: record.reference.thread_id.clone(),
+                run: record.reference.id.clone(),
+                key: record.reference.key.clone(),
+                attempt: record.attempt,
+                step: self.step,
+                parent_run: record.parent_run.clone(),
+                resume: input.resume.clone(),
+                state: input.state.clone(),
+            },
+            system: frame.role.instructions.clone(),
+            messages: frame.transcript.messages().to_vec(),
+            tools: frame.specs.clone(),
+            tool_choice,
+            max_output_tokens: self.parts.settings.limits.output_tokens,
+            effort: frame.tier,
+            timeout: self.watch.left(),
+        }
+    }
+
+    fn call_context(&self, input: &RunInput) -> CallContext {
+        let record = self.record;
+        CallContext {
+            principal: Principal {
+                org: record.org.clone(),
+                user: record.user.clone(),
+                channel: record.channel.clone(),
+                name: input.name.clone(),
+                locale: input.locale.clone(),
+                zone: input.zone.clone(),
+            },
+            store: self.parts.store.clone(),
+            clock: self.parts.clock.clone(),
+            thread: record.reference.thread_id.clone(),
+            run: record.reference.id.clone(),
+            cancel: self.watch.control.cancel().child_token(),
+        }
+    }
+}
+
+/// A run's end before it is stored.
+struct Ending {
+    status: RunStatus,
+    error: Option<(Code, String)>,
+    note: Option<String>,
+    terminal: Event,
+}
+
+/// Whether an answer came to its end.
+enum Whole {
+    Yes,
+    No,
+}
+
+fn assistant(answer: Answer, whole: Whole) -> Message {
+    Message::Assistant {
+        id: answer.message,
+        text: answer.text,
+        reasoning: answer.reasoning,
+        tool_calls: answer.calls,
+        partial: matches!(whole, Whole::No),
+    }
+}
+
+fn stop_note(reason: CancelReason) -> Note {
+    match reason {
+        CancelReason::Asked | CancelReason::Replaced => Note::Stopped,
+        CancelReason::Unattended => Note::Left,
+    }
+}
+
+fn cancelled_metadata(reason: CancelReason) -> Value {
+    json!({ "frontdesk": { "status": RunStatus::Cancelled.as_str(), "reason": reason.as_str() } })
+}
+
+/// Tries a write or read of the run again while the database is away. What cannot be helped by waiting ends at once.
+/// Never raced against a stop: a commit that was begun is waited for.
+async fn persist<T, F, Fut>(operation: F) -> Result<T, Halt>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<T, LeaseError>>,
+{
+    let mut waits = BACKOFF.into_iter();
+    loop {
+        let error = match Box::pin(operation()).await {
+            Ok(value) => return Ok(value),
+            Err(LeaseError::Fenced) => return Err(Halt::Stop(Stop::Fenced)),
+            Err(LeaseError::Storage(error)) => error,
+        };
+        let wait = matches!(error, StorageError::Unavailable(_) | StorageError::Conflict(_)).then(|| waits.next()).flatten();
+        let Some(wait) = wait else {
+            tracing::error!(%error, "the database did not take it");
+            return Err(Halt::Down);
+        };
+        tracing::warn!(%error, "the database is away, trying again");
+        tokio::time::sleep(wait).await;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,21 @@
+//! Step 2, on a fresh turn only: who answers, how hard, and whether it is in scope.
+
+use domain::{Bundle, Effort, RoleName};
+
+use crate::Roster;
+
+/// What is known of a turn before the model is asked.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Judgment {
+    pub(super) role: RoleName,
+    pub(super) tier: Effort,
+    pub(super) in_scope: bool,
+    pub(super) bundle: Bundle,
+    pub(super) degraded: bool,
+}
+
+/// No judge is configured, which is no failure: the default role and tier, in scope, and no call.
+pub(super) fn unjudged(roster: &Roster) -> Judgment {
+    let role = roster.default_role();
+    Judgment { role: role.name.clone(), tier: role.tier, in_scope: true, bundle: Bundle::OwnData, degraded: false }
+}

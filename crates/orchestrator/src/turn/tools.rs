@@ -1,0 +1,110 @@
+//! Step 5, the model's calls: run them, show each result as it comes, answer every one.
+
+use std::pin::pin;
+
+use catalog::{CallBounds, CallContext, CallResult, Catalog};
+use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
+use futures::StreamExt;
+use tokio::time::Duration;
+
+use super::{
+    halt::{Halt, Watch},
+    ids,
+    out::Out,
+    prompt::Note,
+};
+use crate::control::Stop;
+
+/// Calls of a step that run at once.
+const PARALLEL: usize = 8;
+
+/// What the calls of a run may use.
+pub(super) struct Bench<'a> {
+    pub(super) catalog: &'a Catalog,
+    pub(super) ids: &'a dyn Ids,
+    pub(super) limits: &'a Limits,
+    pub(super) offered: &'a [ToolName],
+    pub(super) ctx: CallContext,
+}
+
+/// The tool rows of a step in the order of its calls, and what cut them short, if anything did.
+pub(super) struct Results {
+    pub(super) rows: Vec<Message>,
+    pub(super) halt: Option<Halt>,
+}
+
+/// Whether a call of this effect may begin: nobody's run starts nothing that does more than look.
+fn may_start(effect: Effect, unattended: bool) -> bool {
+    effect == Effect::Read || !unattended
+}
+
+/// Runs all calls, a bounded number at a time. When the run must halt, those in flight are dropped and answered.
+pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>, out: &mut Out) -> Results {
+    let mut rows: Vec<Option<Message>> = vec![None; calls.len()];
+    let work = |(place, call)| async move { (place, bench.call(call, watch).await) };
+    let mut ends = pin!(futures::stream::iter(calls.iter().enumerate().map(work)).buffer_unordered(PARALLEL));
+    let mut halt = pin!(watch.halt());
+    let halted = loop {
+        tokio::select! {
+            biased;
+            halt = &mut halt => break Some(halt),
+            () = out.due() => if let Err(halt) = out.flush().await {
+                break Some(halt);
+            },
+            end = ends.next() => match end {
+                Some((place, result)) => rows[place] = Some(answer(bench.ids, &calls[place], result, out)),
+                None => break None,
+            },
+        }
+    };
+    if let Some(Halt::Stop(Stop::Fenced | Stop::Shutdown) | Halt::Down) = halted {
+        // Nothing of this step will be stored; readers get it from who runs it next.
+        return Results { rows: Vec::new(), halt: halted };
+    }
+    let fill = |(row, call): (Option<Message>, &ToolCall)| {
+        row.unwrap_or_else(|| answer(bench.ids, call, CallResult::failed(&Note::CallCutOff.text()), out))
+    };
+    Results { rows: rows.into_iter().zip(calls).map(fill).collect(), halt: halted }
+}
+
+/// Answers calls that will never run.
+pub(super) fn answer_all(ids: &dyn Ids, calls: &[ToolCall], note: Note, out: &mut Out) -> Vec<Message> {
+    calls.iter().map(|call| answer(ids, call, CallResult::failed(&note.text()), out)).collect()
+}
+
+/// Shows a result and makes its row.
+fn answer(ids: &dyn Ids, call: &ToolCall, result: CallResult, out: &mut Out) -> Message {
+    let id = ids::message(ids);
+    out.say(Event::ToolCallResult {
+        message_id: id.clone(),
+        tool_call_id: call.id.clone(),
+        content: result.content.clone(),
+        role: "tool".to_owned(),
+    });
+    Message::Tool { id, call: call.id.clone(), content: result.content, error: result.error }
+}
+
+impl Bench<'_> {
+    async fn call(&self, call: &ToolCall, watch: &Watch<'_>) -> CallResult {
+        let contract = self.offered.contains(&call.name).then(|| self.catalog.get(&call.name)).flatten();
+        let Some(contract) = contract else { return self.unknown(&call.name) };
+        if !may_start(contract.effect, watch.control.unattended()) {
+            return CallResult::failed(&Note::Unattended.text());
+        }
+        crash::point("tool.before");
+        let bounds = CallBounds {
+            timeout: Duration::from_secs(self.limits.tool_seconds).min(watch.left()),
+            result_bytes: self.limits.tool_result_bytes,
+        };
+        let result = self.catalog.call(&self.ctx, &call.name, &call.arguments, bounds).await;
+        crash::point("tool.after");
+        result
+    }
+
+    /// What exists, for a name that does not.
+    fn unknown(&self, name: &ToolName) -> CallResult {
+        let names: Vec<&str> = self.offered.iter().map(ToolName::as_str).collect();
+        let note = if names.is_empty() { Note::NoTools } else { Note::UnknownTool };
+        CallResult::failed(&note.fill(&[("name", name.as_str()), ("tools", &names.join(", "))]))
+    }
+}
