@@ -146,6 +146,6 @@ pub enum ModelError {
     Idle,
     #[error("the provider sent something that is not the protocol: {0}")]
     Protocol(&'static str),
-    #[error("the provider cannot be reached: {0}")]
+    #[error("the provider is not available: {0}")]
     Unavailable(String),
 }
