@@ -150,6 +150,21 @@ impl Client {
         wait::bounded(&what, self.open(Request::get(path))).await.unwrap_or_else(|error| panic!("{what}: {error}"))
     }
 
+    /// `POST /v1/agui` with `Last-Event-ID`: what comes after that event.
+    ///
+    /// # Panics
+    /// If there is no response in time.
+    pub async fn reread(&self, input: &Value, after: &str) -> Answer {
+        let request = Request::post("/v1/agui", input).header("last-event-id", after);
+        let what = "the answer to POST /v1/agui with Last-Event-ID";
+        wait::bounded(what, self.open(request)).await.unwrap_or_else(|error| panic!("{what}: {error}"))
+    }
+
+    /// The `role: text` lines of the hydrated transcript.
+    pub async fn transcript(&self, thread: &str) -> Vec<String> {
+        lines(&self.hydrate(thread).await["messages"])
+    }
+
     /// `GET /v1/agui?threadId=…`.
     pub async fn hydrate(&self, thread: &str) -> Value {
         let plain = self.get(&format!("/v1/agui?threadId={}", escape(thread))).await;
@@ -220,7 +235,8 @@ pub struct Sse {
     response: Response,
     buffer: Vec<u8>,
     ready: VecDeque<Item>,
-    verifier: Verifier,
+    /// `None`: a re-read, which begins within what another response opened.
+    verifier: Option<Verifier>,
     pub keepalives: usize,
     pub headers: Vec<(String, String)>,
 }
@@ -228,14 +244,14 @@ pub struct Sse {
 impl Sse {
     fn new(response: Response) -> Self {
         let headers = response.head.headers.clone();
-        Self { response, buffer: Vec::new(), ready: VecDeque::new(), verifier: Verifier::new(), keepalives: 0, headers }
+        Self { response, buffer: Vec::new(), ready: VecDeque::new(), verifier: Some(Verifier::new()), keepalives: 0, headers }
     }
 
-    /// A re-read begins in mid-run: what the server sends first decides.
     fn verify(&mut self, json: &Value) -> Result<(), String> {
         no_nulls(json)?;
         let event: Event = serde_json::from_value(json.clone()).map_err(|error| format!("{error} in {json}"))?;
-        self.verifier.accept(&event).map_err(|error| format!("{error}: {json}"))
+        let Some(verifier) = &mut self.verifier else { return Ok(()) };
+        verifier.accept(&event).map_err(|error| format!("{error}: {json}"))
     }
 
     /// The next event; `None` at the stream's end. An error is a broken socket or a broken rule.
@@ -323,10 +339,10 @@ impl Sse {
         items
     }
 
-    /// Takes the rules of a stream that begins after RUN_STARTED.
+    /// Takes the rules of a stream that begins after RUN_STARTED and maybe within a text.
     #[must_use]
     pub fn resumed(mut self) -> Self {
-        self.verifier = Verifier::started();
+        self.verifier = None;
         self
     }
 }
@@ -349,6 +365,28 @@ fn no_nulls(json: &Value) -> Result<(), String> {
 pub fn said(items: &[Item]) -> String {
     let deltas = items.iter().filter(|item| item.kind() == "TEXT_MESSAGE_CONTENT");
     deltas.filter_map(|item| item.json["delta"].as_str()).collect()
+}
+
+/// The texts of messages as `role: text` lines.
+pub fn lines(messages: &Value) -> Vec<String> {
+    let mut out = Vec::new();
+    for message in messages.as_array().into_iter().flatten() {
+        let role = message["role"].as_str().unwrap_or_default();
+        let said = match &message["parts"] {
+            Value::Null => crate::scripted::text(&message["content"]),
+            parts => {
+                let texts = parts.as_array().into_iter().flatten().filter(|part| part["type"] == "text");
+                texts.filter_map(|part| part["content"].as_str()).collect()
+            }
+        };
+        out.push(format!("{role}: {said}"));
+    }
+    out
+}
+
+/// Like [`kinds`], without CUSTOM events, whose number depends on how long a run waited.
+pub fn story(items: &[Item]) -> Vec<String> {
+    kinds(&items.iter().filter(|item| item.kind() != "CUSTOM").cloned().collect::<Vec<_>>())
 }
 
 /// The kinds of the events, each run of text or argument deltas once, CUSTOM with its name.

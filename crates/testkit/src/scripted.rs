@@ -334,7 +334,8 @@ fn error(message: &str) -> Value {
 async fn refuse(wire: &mut Wire, status: u16, retry_after: Option<u64>, body: &Value) -> io::Result<()> {
     let body = body.to_string();
     let retry = retry_after.map(|seconds| format!("retry-after: {seconds}\r\n")).unwrap_or_default();
-    let head = format!("HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\n{retry}content-length: {}\r\n\r\n", body.len());
+    let head =
+        format!("HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\n{retry}content-length: {}\r\n\r\n", body.len());
     wire.stream.write_all((head + &body).as_bytes()).await
 }
 

@@ -3,7 +3,7 @@
 use std::{future::Future, time::Duration};
 
 /// Longest a test waits for anything; generous, since it is only ever reached by a fault.
-pub const PATIENCE: Duration = Duration::from_secs(30);
+pub const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Asks again until `check` answers.
 ///

@@ -34,7 +34,10 @@ fn a_loop_ends_only_when_it_may_not_call() {
 #[test]
 fn acts_stand_between_pieces() {
     let phase = |text: &str| Script::parse(text).unwrap().phases.remove(0);
-    assert_eq!(phase("[[words 5]][[gate go after 3]][[cut]]").acts, vec![(3, Act::Gate("go".into())), (5, Act::Cut { clean: false })]);
+    assert_eq!(
+        phase("[[words 5]][[gate go after 3]][[cut]]").acts,
+        vec![(3, Act::Gate("go".into())), (5, Act::Cut { clean: false })]
+    );
     assert_eq!(phase("[[hang after 99]]").acts, vec![(10, Act::Hang)]);
     assert_eq!(
         phase("[[error 429 retry-after 1 times 2]]").refusal,

@@ -24,4 +24,13 @@ macro_rules! on_both_engines {
     )*};
 }
 
+mod cli;
+mod durable;
+mod faults;
+mod limits;
 mod provider;
+mod refusals;
+mod streams;
+mod threads;
+mod tools;
+mod turns;
