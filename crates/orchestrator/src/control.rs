@@ -42,6 +42,7 @@ pub(crate) struct RunControl {
     stop: AtomicU8,
     unattended: AtomicBool,
     remote_reader: AtomicBool,
+    looking: AtomicBool,
     lease: LeaseClock,
 }
 
@@ -53,6 +54,7 @@ impl RunControl {
             stop: AtomicU8::new(0),
             unattended: AtomicBool::new(false),
             remote_reader: AtomicBool::new(false),
+            looking: AtomicBool::new(false),
             lease: LeaseClock::new(asked, lease),
         }
     }
@@ -93,6 +95,15 @@ impl RunControl {
 
     pub(crate) fn set_remote_reader(&self, value: bool) {
         self.remote_reader.store(value, Ordering::Relaxed);
+    }
+
+    /// True if nobody is about to look at the row; [`RunControl::end_look`] before the row is read.
+    pub(crate) fn begin_look(&self) -> bool {
+        !self.looking.swap(true, Ordering::SeqCst)
+    }
+
+    pub(crate) fn end_look(&self) {
+        self.looking.store(false, Ordering::SeqCst);
     }
 
     pub(crate) fn lease(&self) -> &LeaseClock {

@@ -1,4 +1,11 @@
-//! One reader's view of a run.
+//! One reader's view of a run: while it waits, while it runs here or elsewhere, after it ended.
+//!
+//! A reader is a place in the stream and little else; what it is sent comes from the log of a run that runs here, or
+//! from stored frames.
+
+mod feed;
+mod past;
+mod seat;
 
 use std::{
     pin::Pin,
@@ -8,8 +15,10 @@ use std::{
 
 use bytes::Bytes;
 use domain::{Offset, Principal};
-use futures::{Stream, stream::BoxStream};
+use futures::{Stream, StreamExt, stream::BoxStream};
 use storage::{RunRef, StorageError};
+
+pub(crate) use seat::tell;
 
 use crate::orchestrator::Inner;
 
@@ -60,12 +69,14 @@ pub enum FollowError {
     Storage(#[from] StorageError),
 }
 
-/// The events of a run for one reader: at most one terminal item, and it is the last.
+/// The events of a run for one reader, as they come. Unless it begins after the end of the run (nothing follows) or
+/// with an error, it ends with exactly one terminal item. A database that is away meanwhile is waited for.
 pub struct Follow(BoxStream<'static, Result<StreamItem, FollowError>>);
 
 impl Follow {
-    pub(crate) fn new(_inner: Arc<Inner>, _principal: Principal, _run: RunRef, _from: From, _reader: Reader) -> Self {
-        Self(Box::pin(futures::stream::empty()))
+    pub(crate) fn new(inner: Arc<Inner>, principal: Principal, run: RunRef, from: From, reader: Reader) -> Self {
+        let feed = feed::Feed::new(inner, principal, run, from, reader);
+        Self(futures::stream::unfold(feed, |mut feed| async move { Some((feed.next().await?, feed)) }).boxed())
     }
 }
 

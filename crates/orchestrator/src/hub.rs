@@ -9,7 +9,7 @@ use std::{
 };
 
 use domain::{RunKey, ThreadKey};
-use storage::RunLease;
+use storage::{RunLease, RunRecord};
 use tokio::sync::watch;
 
 use crate::{
@@ -23,6 +23,20 @@ pub(crate) struct Local {
     pub(crate) lease: RunLease,
     pub(crate) control: Arc<RunControl>,
     pub(crate) log: Arc<RunLog>,
+}
+
+impl Local {
+    /// Does what the run's row asks for.
+    pub(crate) fn learn(&self, record: &RunRecord) {
+        if record.attempt != self.lease.attempt {
+            self.control.stop_for(Stop::Fenced);
+            return;
+        }
+        self.control.set_unattended(record.unattended_since.is_some());
+        if let Some(reason) = record.cancel {
+            self.control.stop_for(Stop::Cancel(reason));
+        }
+    }
 }
 
 pub(crate) struct Post {

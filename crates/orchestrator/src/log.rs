@@ -11,10 +11,10 @@ use std::{
 };
 
 use bytes::Bytes;
-use domain::{RunId, RunKey};
+use domain::RunId;
 use storage::FrameBatch;
 
-pub(crate) use writer::RunWriter;
+pub(crate) use writer::{RunWriter, json};
 
 use crate::{control::RunControl, hub::Post};
 
@@ -30,7 +30,6 @@ const READ_BYTES: usize = 64 * 1024;
 
 /// One attempt's events.
 pub(crate) struct RunLog {
-    pub(crate) run: RunKey,
     pub(crate) attempt: i64,
     pub(crate) parent_run: Option<RunId>,
     control: Arc<RunControl>,
@@ -93,14 +92,8 @@ fn len(count: usize) -> i64 {
 }
 
 impl RunLog {
-    pub(crate) fn new(
-        run: RunKey,
-        attempt: i64,
-        parent_run: Option<RunId>,
-        control: Arc<RunControl>,
-        post: Arc<Post>,
-    ) -> Arc<Self> {
-        Arc::new(Self { run, attempt, parent_run, control, post, state: Mutex::default() })
+    pub(crate) fn new(attempt: i64, parent_run: Option<RunId>, control: Arc<RunControl>, post: Arc<Post>) -> Arc<Self> {
+        Arc::new(Self { attempt, parent_run, control, post, state: Mutex::default() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -221,8 +214,14 @@ impl RunLog {
         self.post.changed();
     }
 
+    /// The attempt has neither ended nor gone.
     pub(crate) fn is_open(&self) -> bool {
         self.lock().end == End::Open
+    }
+
+    /// There is, or may be, something to read here.
+    pub(crate) fn is_live(&self) -> bool {
+        self.lock().end != End::Gone
     }
 }
 

@@ -1,16 +1,21 @@
 //! The one door every channel goes through.
 
-use std::sync::{Arc, Once};
+use std::{
+    sync::{Arc, Once},
+    time::Instant,
+};
 
 use catalog::Catalog;
 use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RunId, Signal, Signals};
-use storage::{CancelOutcome, RunRef, StorageError, Store};
+use storage::{Beat, CancelOutcome, RunRef, StorageError, Store};
+use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
     Follow, From, Reader, Roster, Settings, Submission, SubmitError, Ticket, WorkScope,
     control::Stop,
-    hub::{Hub, lock},
+    follow,
+    hub::{Hub, Local, lock},
     intake, signals, worker,
 };
 
@@ -40,7 +45,10 @@ pub(crate) struct Inner {
     /// The stop of every [`Orchestrator::work`]: once one is cancelled, a closed socket says nothing of its reader.
     pub(crate) stops: std::sync::Mutex<Vec<CancellationToken>>,
     started: Once,
-    pub(crate) ready: tokio::sync::Notify,
+    /// Some run may be claimed.
+    pub(crate) ready: Notify,
+    /// Some run's row may have changed.
+    pub(crate) beat: Notify,
 }
 
 impl Orchestrator {
@@ -52,7 +60,8 @@ impl Orchestrator {
             stop: CancellationToken::new(),
             stops: std::sync::Mutex::default(),
             started: Once::new(),
-            ready: tokio::sync::Notify::new(),
+            ready: Notify::new(),
+            beat: Notify::new(),
         }))
     }
 
@@ -113,6 +122,46 @@ impl Inner {
     /// The process goes down: a closed socket says nothing of its reader any more.
     pub(crate) fn is_closing(&self) -> bool {
         self.stop.is_cancelled() || lock(&self.stops).iter().any(CancellationToken::is_cancelled)
+    }
+
+    /// Learns from a run's row whether it should stop, without waiting for it.
+    pub(crate) fn look_at(self: &Arc<Self>, local: &Local) {
+        if !local.control.begin_look() {
+            return;
+        }
+        let (inner, local) = (self.clone(), local.clone());
+        self.tasks.spawn(async move {
+            local.control.end_look();
+            match inner.parts.store.run_by_key(&local.lease.run).await {
+                Ok(Some(record)) => local.learn(&record),
+                Ok(None) => local.control.stop_for(Stop::Fenced),
+                // The heartbeat asks again.
+                Err(error) => tracing::warn!(%error, "failed to look at a run"),
+            }
+        });
+    }
+
+    /// Does what a heartbeat found. `asked`: the moment before it.
+    pub(crate) fn beaten(self: &Arc<Self>, local: &Local, beat: &Beat, asked: Instant) {
+        if !beat.held {
+            local.control.stop_for(Stop::Fenced);
+            local.log.gone();
+            return;
+        }
+        local.control.lease().renew(asked, worker::LEASE);
+        local.log.renewed();
+        local.control.set_remote_reader(beat.remote_reader);
+        local.control.set_unattended(beat.unattended);
+        if let Some(reason) = beat.cancel {
+            local.control.stop_for(Stop::Cancel(reason));
+        }
+        if beat.unattended
+            && let Some(post) = self.hub.post(&local.lease.run)
+        {
+            // Another process saw its last reader go; there may be one here.
+            lock(&post.attendance).unattended = true;
+            follow::tell(self, &post, None);
+        }
     }
 
     /// Tells this process and others, without waiting for it.

@@ -81,8 +81,11 @@ pub(crate) async fn hear(inner: Arc<Inner>) {
             }
             Some(Signal::Any) => {
                 inner.ready.notify_waiters();
+                inner.beat.notify_one();
                 for post in inner.hub.posts() {
-                    look(&inner, &post);
+                    if post.local().is_none() {
+                        post.changed();
+                    }
                 }
             }
         }
@@ -90,9 +93,10 @@ pub(crate) async fn hear(inner: Arc<Inner>) {
 }
 
 /// A run of ours: its worker looks at the row. Another's: its readers do.
-fn look(_inner: &Arc<Inner>, post: &Post) {
-    if post.local().is_none() {
-        post.changed();
+fn look(inner: &Arc<Inner>, post: &Post) {
+    match post.local() {
+        Some(local) if local.log.is_open() => inner.look_at(&local),
+        _ => post.changed(),
     }
 }
 

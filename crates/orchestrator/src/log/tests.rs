@@ -1,5 +1,7 @@
 use std::time::{Duration, Instant};
 
+use domain::RunKey;
+
 use super::*;
 use crate::hub::Hub;
 
@@ -9,7 +11,7 @@ fn log_claimed(asked: Instant) -> (Arc<RunLog>, Arc<RunControl>) {
     let run = RunKey::parse("run").unwrap();
     let control = Arc::new(RunControl::new(asked, LEASE));
     let post = Hub::default().enter(&run);
-    (RunLog::new(run, 1, None, control.clone(), post), control)
+    (RunLog::new(1, None, control.clone(), post), control)
 }
 
 fn log() -> Arc<RunLog> {

@@ -1,0 +1,50 @@
+use super::*;
+
+fn past(sent: i64, committed: i64, events: &[Event]) -> Vec<Event> {
+    let mut past = Past::new(sent);
+    for (seq, event) in (1..).zip(events) {
+        past.event(seq, &serde_json::to_vec(event).unwrap());
+    }
+    past.committed(committed);
+    past.bridge()
+}
+
+fn message(id: &str) -> MessageId {
+    MessageId::parse(id).unwrap()
+}
+
+fn start(id: &str) -> Event {
+    Event::TextMessageStart { message_id: message(id), role: "assistant".into() }
+}
+
+fn end(id: &str) -> Event {
+    Event::TextMessageEnd { message_id: message(id) }
+}
+
+#[test]
+fn open_texts_end_and_uncommitted_messages_are_named() {
+    let events = [start("kept"), end("kept"), start("lost"), end("lost"), start("open")];
+    assert_eq!(past(5, 2, &events), [end("open"), Event::custom(SUPERSEDED, json!({ "messageIds": ["lost", "open"] }))],);
+}
+
+#[test]
+fn what_was_not_sent_is_not_named() {
+    let events = [start("kept"), end("kept"), start("lost"), end("lost")];
+    assert_eq!(past(2, 0, &events), [Event::custom(SUPERSEDED, json!({ "messageIds": ["kept"] }))]);
+    assert_eq!(past(2, 2, &events), []);
+    assert_eq!(past(0, 0, &events), []);
+}
+
+#[test]
+fn a_call_names_its_message_once() {
+    let call = |id: &str| Event::ToolCallStart {
+        tool_call_id: domain::ToolCallId::parse(id).unwrap(),
+        tool_call_name: "clock".into(),
+        parent_message_id: Some(message("m")),
+    };
+    let ended = |id: &str| Event::ToolCallEnd { tool_call_id: domain::ToolCallId::parse(id).unwrap() };
+    assert_eq!(
+        past(3, 0, &[call("a"), ended("a"), call("b")]),
+        [ended("b"), Event::custom(SUPERSEDED, json!({ "messageIds": ["m"] }))],
+    );
+}
