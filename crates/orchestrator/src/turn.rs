@@ -24,6 +24,7 @@ use domain::{
     CancelReason, ChatModel, ChatRequest, Code, Decision, Effort, Event, FinishReason, Message, Outcome, Principal, RunIdentity,
     RunInput, RunStatus, TokenUsage, ToolChoice, ToolName, ToolSpec,
 };
+use futures::{FutureExt, TryFutureExt, future::BoxFuture};
 use serde_json::{Value, json};
 use storage::{Claimed, Finish, LeaseError, ModelCall, RunLease, RunRecord, StepCommit, StorageError};
 use tokio::time::{Duration, Instant};
@@ -130,9 +131,10 @@ impl<'a> Turn<'a> {
 
         let limits = &parts.settings.limits;
         let (store, lease) = (&parts.store, self.lease);
-        let history = persist(|| store.history(lease, limits.history_messages, limits.history_tokens.saturating_mul(4))).await?;
+        let history =
+            persist(|| store.history(lease, limits.history_messages, limits.history_tokens.saturating_mul(4)).boxed()).await?;
         if self.record.steps > 0 {
-            for call in persist(|| async { Ok(store.model_calls(&lease.run).await?) }).await? {
+            for call in persist(|| store.model_calls(&lease.run).err_into().boxed()).await? {
                 self.count(&call);
             }
         }
@@ -183,7 +185,7 @@ impl<'a> Turn<'a> {
             tools: offer::offer(catalog, &role.scope),
             roster_version: roster.version().to_owned(),
         };
-        persist(|| store.decide_run(self.lease, &decision)).await?;
+        persist(|| store.decide_run(self.lease, &decision).boxed()).await?;
         Ok(decision)
     }
 
@@ -297,7 +299,7 @@ impl<'a> Turn<'a> {
             frames: self.out.writer().take(),
         };
         let (store, lease) = (&self.parts.store, self.lease);
-        persist(|| store.commit_step(lease, &step)).await?;
+        persist(|| store.commit_step(lease, &step).boxed()).await?;
         self.out.writer().kept();
         Ok(())
     }
@@ -352,7 +354,7 @@ impl<'a> Turn<'a> {
             },
         };
         let (store, lease) = (&self.parts.store, self.lease);
-        match persist(|| store.finish(lease, &finish)).await {
+        match persist(|| store.finish(lease, &finish).boxed()).await {
             Ok(()) => self.out.into_writer().publish(),
             Err(Halt::Down) => return self.give_up(),
             Err(_) => return,
@@ -369,7 +371,7 @@ impl<'a> Turn<'a> {
 
     async fn hand_back(self) {
         let (store, lease) = (&self.parts.store, self.lease);
-        if persist(|| store.hand_back(lease)).await == Err(Halt::Down) {
+        if persist(|| store.hand_back(lease).boxed()).await == Err(Halt::Down) {
             self.give_up();
         }
     }
@@ -522,14 +524,11 @@ fn cancelled_metadata(reason: CancelReason) -> Value {
 
 /// Tries a write or read of the run again while the database is away. What cannot be helped by waiting ends at once.
 /// Never raced against a stop: a commit that was begun is waited for.
-async fn persist<T, F, Fut>(operation: F) -> Result<T, Halt>
-where
-    F: Fn() -> Fut,
-    Fut: Future<Output = Result<T, LeaseError>>,
-{
+/// The operation is boxed as `dyn`, so that nobody has to look through it to see that a run may be spawned.
+async fn persist<'a, T>(operation: impl Fn() -> BoxFuture<'a, Result<T, LeaseError>>) -> Result<T, Halt> {
     let mut waits = BACKOFF.into_iter();
     loop {
-        let error = match Box::pin(operation()).await {
+        let error = match operation().await {
             Ok(value) => return Ok(value),
             Err(LeaseError::Fenced) => return Err(Halt::Stop(Stop::Fenced)),
             Err(LeaseError::Storage(error)) => error,

@@ -4,7 +4,7 @@ use std::pin::pin;
 
 use catalog::{CallBounds, CallContext, CallResult, Catalog};
 use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt, future::BoxFuture};
 use tokio::time::Duration;
 
 use super::{
@@ -41,8 +41,11 @@ fn may_start(effect: Effect, unattended: bool) -> bool {
 /// Runs all calls, a bounded number at a time. When the run must halt, those in flight are dropped and answered.
 pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>, out: &mut Out) -> Results {
     let mut rows: Vec<Option<Message>> = vec![None; calls.len()];
-    let work = |(place, call)| async move { (place, bench.call(call, watch).await) };
-    let mut ends = pin!(futures::stream::iter(calls.iter().enumerate().map(work)).buffer_unordered(PARALLEL));
+    let mut work: Vec<BoxFuture<'_, (usize, CallResult)>> = Vec::with_capacity(calls.len());
+    for (place, call) in calls.iter().enumerate() {
+        work.push(async move { (place, bench.call(call, watch).await) }.boxed());
+    }
+    let mut ends = futures::stream::iter(work).buffer_unordered(PARALLEL);
     let mut halt = pin!(watch.halt());
     let halted = loop {
         tokio::select! {
