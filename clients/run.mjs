@@ -1,7 +1,7 @@
 // Starts a scripted provider and a real server for the suite, runs it with node's test runner, stops both.
 // The binaries are those of the workspace's debug build; FRONTDESK_BIN_DIR names another folder.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -48,7 +48,8 @@ async function main() {
   if (!given.ok) throw new Error(`POST /v1/auth/demo: ${given.status} ${await given.text()}`);
   const { token } = await given.json();
 
-  const suite = spawn(process.execPath, ["--test", "suite/"], {
+  const cases = readdirSync(join(here, "suite")).filter((file) => file.endsWith(".test.mjs"));
+  const suite = spawn(process.execPath, ["--test", ...cases.map((file) => join("suite", file))], {
     cwd: here,
     stdio: "inherit",
     env: { ...process.env, FRONTDESK_URL: url, FRONTDESK_TOKEN: token, PROVIDER_CONTROL: folder, PROVIDER_RECORD: record },

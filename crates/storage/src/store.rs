@@ -55,6 +55,17 @@ enum Backend {
     Postgres(Arc<postgres::Database>),
 }
 
+/// `FRONTDESK_SHIFT_MS`, so that leases of a process a test has killed are over at once.
+#[cfg(feature = "shift-clock")]
+fn first_shift() -> i64 {
+    std::env::var("FRONTDESK_SHIFT_MS").ok().and_then(|ms| ms.parse().ok()).unwrap_or(0)
+}
+
+#[cfg(not(feature = "shift-clock"))]
+fn first_shift() -> i64 {
+    0
+}
+
 /// What `store.url` names.
 #[derive(Debug, PartialEq)]
 enum Target {
@@ -69,7 +80,7 @@ impl Store {
             Target::Sqlite(path) => Backend::Sqlite(sqlite::Database::open(path, &options).await?),
             Target::Postgres => Backend::Postgres(postgres::Database::open(&options).await?),
         };
-        Ok(Self(Arc::new(Inner { backend, shift: AtomicI64::new(0) })))
+        Ok(Self(Arc::new(Inner { backend, shift: AtomicI64::new(first_shift()) })))
     }
 
     pub fn engine(&self) -> Engine {

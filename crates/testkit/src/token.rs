@@ -9,14 +9,14 @@ use serde_json::{Value, json};
 /// The key the tests configure as `auth.jwt_secret`.
 pub const SECRET: &str = "a test secret of more than thirty-two bytes";
 
-/// An HS256 token for `sub` of `org`, good for an hour.
+/// An HS256 token for `sub` of `org`, good for a day.
 pub fn token(sub: &str, org: &str) -> String {
     sign(SECRET, &json!({"alg": "HS256", "typ": "JWT"}), &claims(sub, org))
 }
 
 /// The claims of [`token`], to be altered.
 pub fn claims(sub: &str, org: &str) -> Value {
-    json!({"sub": sub, "org": org, "aud": "frontdesk", "exp": in_seconds(3600)})
+    json!({"sub": sub, "org": org, "aud": "frontdesk", "exp": in_seconds(86_400)})
 }
 
 /// Seconds since the epoch, `seconds` from now.
