@@ -66,8 +66,11 @@ impl Answer {
             self.done = true;
             return Ok(());
         }
-        let chunk: Chunk<'_> =
-            serde_json::from_slice(data).map_err(|_| ModelError::Protocol("an event that is no chunk of a chat"))?;
+        // A list would be read as a chunk's fields in their order.
+        let chunk: Chunk<'_> = Some(data)
+            .filter(|data| data.starts_with(b"{"))
+            .and_then(|data| serde_json::from_slice(data).ok())
+            .ok_or(ModelError::Protocol("an event that is no chunk of a chat"))?;
         if let Some(error) = chunk.error.as_ref().filter(|error| failure::is_error(error)) {
             // After its end nothing can make an answer undone.
             return if self.is_ended() { Ok(()) } else { Err(failure::of_object(error)) };
