@@ -1,8 +1,7 @@
 //! The `runs` table: queue, lease, dead letter and outbox in one.
-
 //!
 //! Rows are locked in one order everywhere, so that transactions seldom meet in a deadlock on PostgreSQL: thread
-//! before run, organization before run, a person's rate last before runs.
+//! and a person's rate before runs; a claim takes runs nobody holds, then their organizations, and waits for no more.
 
 mod accept;
 mod cancel;

@@ -9,7 +9,7 @@ use crate::retry::retry;
 use crate::row::millis;
 use crate::{Claim, Claimed, RunRecord, StorageError, Store, Tx, Value};
 
-/// How often one claim looks again when others took what it saw.
+/// How often one claim looks again when others were quicker.
 const ROUNDS: u32 = 8;
 
 /// The first active run of its thread, of an organization that may run more: what a claim may take. `$1`: how many
@@ -31,37 +31,55 @@ impl Store {
     /// Takes up to `max` runs, oldest first, one running run a thread, in the thread's order. Crash point `claim`
     /// (once the claim is committed).
     pub async fn claim(&self, claim: Claim<'_>) -> Result<Vec<Claimed>, StorageError> {
-        retry!(self.claim_once(&claim))
+        let mut claimed: Vec<Claimed> = Vec::new();
+        for _ in 0..ROUNDS {
+            let wanted = claim.max.saturating_sub(u32::try_from(claimed.len()).unwrap_or(u32::MAX));
+            if wanted == 0 {
+                break;
+            }
+            match retry!(self.claim_round(&claim, wanted)) {
+                Ok(round) => {
+                    claimed.extend(round.claimed);
+                    if round.all_taken {
+                        break;
+                    }
+                }
+                // What is claimed already is the caller's to run.
+                Err(error) if claimed.is_empty() => return Err(error),
+                Err(_) => break,
+            }
+        }
+        Ok(claimed)
     }
 
-    async fn claim_once(&self, claim: &Claim<'_>) -> Result<Vec<Claimed>, StorageError> {
+    /// One transaction: claimers lock different runs, then their organizations in one order.
+
+    async fn claim_round(&self, claim: &Claim<'_>, wanted: u32) -> Result<Round, StorageError> {
         let mut tx = self.begin().await?;
         let now = tx.now().await?;
+        let candidates = candidates(&mut tx, claim, wanted).await?;
+        let seen = candidates.len();
+        lock_organizations(&mut tx, &candidates).await?;
         let mut claimed = Vec::new();
-        for _ in 0..ROUNDS {
-            let wanted = i64::from(claim.max) - i64::try_from(claimed.len()).unwrap_or(i64::MAX);
-            if wanted <= 0 {
-                break;
-            }
-            let candidates = candidates(&mut tx, claim, wanted).await?;
-            if candidates.is_empty() {
-                break;
-            }
-            lock_organizations(&mut tx, &candidates).await?;
-            for (run, org) in candidates {
-                // Two claimers without an organization's row to wait for may both find the thread free.
-                let taken = take(&mut tx, claim, Candidate { run, org, now }).await.map_err(meeting)?;
-                if let Some(record) = taken {
-                    claimed.push(Claimed { lease: record.lease(), record });
-                }
+        for (run, org) in candidates {
+            // Two claimers without an organization's row to wait for may both find the thread free.
+            let taken = take(&mut tx, claim, Candidate { run, org, now }).await.map_err(meeting)?;
+            if let Some(record) = taken {
+                claimed.push(Claimed { lease: record.lease(), record });
             }
         }
         tx.commit().await?;
         if !claimed.is_empty() {
             crash::point("claim");
         }
-        Ok(claimed)
+        Ok(Round { all_taken: claimed.len() == seen, claimed })
     }
+}
+
+struct Round {
+    claimed: Vec<Claimed>,
+    /// Otherwise an organization was full meanwhile, and runs of others may wait behind its.
+    all_taken: bool,
 }
 
 struct Candidate {
@@ -70,12 +88,14 @@ struct Candidate {
     now: i64,
 }
 
-async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: i64) -> Result<Vec<(String, String)>, StorageError> {
+async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32) -> Result<Vec<(String, String)>, StorageError> {
     let limit = Value::from(claim.org_runs);
     let rows = match claim.thread {
-        None => tx.rows(candidates!("ORDER BY r.position, r.key LIMIT $2"), &[limit, wanted.into()]).await?,
+        None => {
+            tx.rows(candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED"), &[limit, wanted.into()]).await?
+        }
         Some(thread) => {
-            let sql = candidates!("AND r.thread_key = $3 ORDER BY r.position, r.key LIMIT $2");
+            let sql = candidates!("AND r.thread_key = $3 ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED");
             tx.rows(sql, &[limit, wanted.into(), thread.as_str().into()]).await?
         }
     };
