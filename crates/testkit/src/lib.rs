@@ -5,6 +5,7 @@
 
 pub mod agui;
 pub mod binary;
+pub mod crash;
 pub mod http;
 pub mod postgres;
 pub mod process;
