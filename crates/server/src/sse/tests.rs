@@ -1,5 +1,6 @@
 use domain::Offset;
 use futures::{StreamExt, stream};
+use http_body::Body as _;
 use http_body_util::BodyExt;
 
 use super::*;

@@ -1,0 +1,9 @@
+//! The server as its clients see it: router or socket in front, a real store behind, a scripted model at the end.
+
+#![allow(clippy::unwrap_used)]
+
+mod access;
+mod connections;
+mod reads;
+mod turns;
+mod world;
