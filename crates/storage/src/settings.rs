@@ -20,6 +20,13 @@ impl Store {
             stored.ok_or_else(|| StorageError::Conflict("the setting was removed meanwhile".to_owned()))
         })
     }
+
+    /// The number of the last migration the database has.
+    pub async fn version(&self) -> Result<i64, StorageError> {
+        let mut tx = self.read().await?;
+        let row = tx.row("SELECT COALESCE(MAX(version), 0) FROM schema_migrations", &[]).await?;
+        row.map_or(Ok(0), |row| row.get(0))
+    }
 }
 
 async fn find(tx: &mut Tx, key: &str) -> Result<Option<String>, StorageError> {
