@@ -54,7 +54,7 @@ impl Catalog {
             if let Some(words) = schema::complaints(&entry.input, &args) {
                 return Err(ToolError::new(format!("the arguments do not fit: {words}")));
             }
-            let Value::Object(args) = args else { unreachable!("made an object above") };
+            let Value::Object(args) = args else { unreachable!("it was made an object above") };
             entry.tool.call(ctx, Args(args)).await
         };
         let guarded = AssertUnwindSafe(work).catch_unwind();

@@ -14,8 +14,9 @@ fn sentences_are_cut_at_a_sentence_and_counted_in_characters() {
 
     let long = format!("{}.", "ü".repeat(3_989));
     check(&[&long, "123456789"], Some((&format!("{long}\n123456789"), false)));
+    check(&[&long, "A b. C d e"], Some((&format!("{long}\nA b."), true)));
     check(&[&long, "1234567890"], Some((&long, true)));
-    check(&[&long, "A b. C d e f."], Some((&format!("{long}\nA b."), true)));
+    check(&[&long, "Seventeen. Eighteen."], Some((&format!("{long}\nSeventeen."), true)));
     check(&["x.", &"y".repeat(4_000), "z."], Some(("x.", true)));
     check(&[&"y".repeat(4_001)], Some((&"y".repeat(4_000), true)));
 }

@@ -193,7 +193,12 @@ impl<'a> Draft<'a> {
     }
 
     fn end_calls(&mut self, out: &mut Out) {
-        for call in &self.calls[self.open_calls..] {
+        for call in &mut self.calls[self.open_calls..] {
+            if call.arguments.is_empty() {
+                // Clients read the arguments of every call as JSON.
+                call.arguments.push_str("{}");
+                out.say(Event::ToolCallArgs { tool_call_id: call.id.clone(), delta: call.arguments.clone() });
+            }
             out.say(Event::ToolCallEnd { tool_call_id: call.id.clone() });
         }
         self.open_calls = self.calls.len();
