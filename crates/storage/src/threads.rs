@@ -167,11 +167,12 @@ async fn find(tx: &mut Tx, principal: &Principal, thread: &ThreadId) -> Result<O
     tx.row(sql, &params).await?.map(|row| parsed(&row, 0)).transpose()
 }
 
-/// The running run, else the oldest queued one, and its turn; a run whose answer is replaced already does not count.
+/// The running run (always the first in its thread), else the oldest queued one, and its turn; a run whose answer is
+/// replaced already does not count.
 async fn active(tx: &mut Tx, thread: &ThreadKey) -> Result<Option<(RunId, i64)>, StorageError> {
     let sql = "SELECT id, turn FROM runs
         WHERE thread_key = $1 AND status IN ('queued', 'running') AND superseded_by IS NULL
-        ORDER BY CASE status WHEN 'running' THEN 0 ELSE 1 END, position LIMIT 1";
+        ORDER BY position LIMIT 1";
     let row = tx.row(sql, &[thread.as_str().into()]).await?;
     row.map(|row| Ok((parsed(&row, 0)?, row.get(1)?))).transpose()
 }

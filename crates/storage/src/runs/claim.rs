@@ -18,8 +18,9 @@ macro_rules! candidates {
     ($rest:literal) => {
         concat!(
             "SELECT r.key, r.org_id FROM runs r WHERE r.status = 'queued'
+                AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = r.thread_key AND e.status = 'running')
                 AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = r.thread_key
-                    AND e.status IN ('queued', 'running') AND (e.status = 'running' OR e.position < r.position))
+                    AND e.status IN ('queued', 'running') AND e.position < r.position)
                 AND r.org_id NOT IN (SELECT o.org_id FROM runs o WHERE o.status = 'running'
                     GROUP BY o.org_id HAVING COUNT(*) >= $1) ",
             $rest
@@ -53,7 +54,6 @@ impl Store {
     }
 
     /// One transaction: claimers lock different runs, then their organizations in one order.
-
     async fn claim_round(&self, claim: &Claim<'_>, wanted: u32) -> Result<Round, StorageError> {
         let mut tx = self.begin().await?;
         let now = tx.now().await?;
@@ -95,7 +95,9 @@ async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32) -> Result<Vec<(
             tx.rows(candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED"), &[limit, wanted.into()]).await?
         }
         Some(thread) => {
-            let sql = candidates!("AND r.thread_key = $3 ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED");
+            let sql = candidates!(
+                "AND r.thread_key = $3 AND r.status IN ('queued', 'running') ORDER BY r.position LIMIT $2 FOR UPDATE SKIP LOCKED"
+            );
             tx.rows(sql, &[limit, wanted.into(), thread.as_str().into()]).await?
         }
     };
@@ -117,8 +119,9 @@ async fn take(tx: &mut Tx, claim: &Claim<'_>, candidate: Candidate) -> Result<Op
         "UPDATE runs SET status = 'running', attempt = attempt + 1, lease_owner = $2, lease_until = $3,
             started_at = COALESCE(started_at, $4)
         WHERE key = $1 AND status = 'queued'
+            AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key AND e.status = 'running')
             AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key
-                AND e.status IN ('queued', 'running') AND (e.status = 'running' OR e.position < runs.position))
+                AND e.status IN ('queued', 'running') AND e.position < runs.position)
             AND (SELECT COUNT(*) FROM runs o WHERE o.org_id = $5 AND o.status = 'running') < $6
         RETURNING ",
         run_columns!()
