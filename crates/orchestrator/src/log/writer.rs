@@ -39,11 +39,6 @@ impl RunWriter {
         Self { store, signals, lease, control, log, verifier: Verifier::started(), waiting: None, taken: 0 }
     }
 
-    /// The right this writer writes under.
-    pub(crate) fn lease(&self) -> &RunLease {
-        &self.lease
-    }
-
     /// Shows `event` to every reader. A terminal event is for [`RunWriter::seal`].
     pub(crate) fn emit(&mut self, event: Event) -> Result<(), EventError> {
         if event.is_terminal() {
