@@ -47,15 +47,19 @@ impl EgressError {
             if let Some(tls) = cause.downcast_ref::<rustls::Error>() {
                 return Self::Tls { host, reason: tls_reason(tls) };
             }
-            if let Some(io) = cause.downcast_ref::<io::Error>() {
-                if let Some(tls) = io.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
-                    return Self::Tls { host, reason: tls_reason(tls) };
-                }
-                match io.kind() {
+            let mut io = cause.downcast_ref::<io::Error>();
+            while let Some(error) = io {
+                match error.kind() {
                     io::ErrorKind::ConnectionRefused => return Self::Refused { host },
                     io::ErrorKind::TimedOut => return Self::Timeout { host },
                     kind => reason = io_reason(kind).unwrap_or(reason),
                 }
+                // `source` of an I/O error leaves out the error it wraps.
+                let inner = error.get_ref();
+                if let Some(tls) = inner.and_then(|inner| inner.downcast_ref::<rustls::Error>()) {
+                    return Self::Tls { host, reason: tls_reason(tls) };
+                }
+                io = inner.and_then(|inner| inner.downcast_ref());
             }
             source = cause.source();
         }

@@ -51,7 +51,7 @@ async fn a_post_carries_its_key_and_streams_its_answer() {
     assert_eq!(format!("{request:?}"), format!("Request(POST {address})"));
     let response = Client::new(Reach::Anywhere).send(request).await.unwrap();
     assert_eq!(response.content_type().as_deref(), Some("text/event-stream"));
-    let body: Vec<u8> = response.chunks().map(|chunk| chunk.unwrap()).concat().await;
+    let body: Vec<u8> = response.chunks().map(|chunk| chunk.unwrap().to_vec()).concat().await;
     assert_eq!(body, b"data: 1\n\n");
     assert!(task.await.unwrap().contains("authorization: Bearer k-1\r\n"));
     assert!(Request::get(Url::parse("http://h").unwrap()).bearer(&Secret::new("a\nb")).is_err());
