@@ -5,6 +5,8 @@
 //! takes its [`RunLease`] and is refused ([`LeaseError::Fenced`]) once another attempt holds the run.
 //! To add an aggregate: one file here with its operations, a migration per engine, its cases in `tests/it`.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod error;
 mod store;
 mod tx;
@@ -13,6 +15,8 @@ mod changes;
 mod migrate;
 mod postgres;
 mod sqlite;
+#[cfg(test)]
+mod testing;
 
 mod accounts;
 mod frames;

@@ -27,6 +27,8 @@ fn of_code(code: &str, message: &str) -> StorageError {
         "40001" | "40P01" => StorageError::Conflict(message),
         // Cut off by a timeout, a lock not given in time, a server that has become read-only.
         "57014" | "55P03" | "25006" | "25P03" => StorageError::Unavailable(message),
+        // Too few or too many parameters.
+        "08P01" => StorageError::Statement(message),
         _ => match code.get(..2) {
             Some("23") => StorageError::Constraint(message),
             // Connections, resources, an operator's intervention, the system.

@@ -17,25 +17,27 @@ pub(super) fn prepare(path: &Path, durability: Durability) -> Result<(Connection
         Durability::Full => "FULL",
         Durability::Normal => "NORMAL",
     };
+    // Another process that closes the database, or repairs its log, holds it for a moment.
     let open_one = || {
-        let connection = open(path)?;
+        let connection = open(path, PATIENCE)?;
         connection.pragma_update(None, "synchronous", synchronous)?;
         Ok(connection)
     };
     let mut writer: Connection = open_one().map_err(|error: rusqlite::Error| failed(&error))?;
     log_ahead(&writer).map_err(|error| failed(&error))?;
-    writer.busy_timeout(PATIENCE).map_err(|error| failed(&error))?;
     migrate::sqlite::run(&mut writer)?;
-    writer.busy_timeout(Duration::ZERO).map_err(|error| failed(&error))?;
     let checkpointer = open_one().map_err(|error| failed(&error))?;
+    for connection in [&writer, &checkpointer] {
+        connection.busy_timeout(Duration::ZERO).map_err(|error| failed(&error))?;
+    }
     Ok((writer, checkpointer))
 }
 
-/// A connection with our settings. It never waits inside SQLite for a lock.
-pub(super) fn open(path: &Path) -> rusqlite::Result<Connection> {
+/// A connection with our settings. It blocks for `patience` when the database is locked; on an async thread that is zero.
+pub(super) fn open(path: &Path, patience: Duration) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
-    connection.busy_timeout(Duration::ZERO)?;
+    connection.busy_timeout(patience)?;
     connection.set_prepared_statement_cache_capacity(256);
     connection.pragma_update(None, "foreign_keys", true)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -62,9 +64,7 @@ fn log_ahead(connection: &Connection) -> rusqlite::Result<()> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         match connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0)) {
-            Err(error)
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) && Instant::now() < deadline =>
-            {
+            Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
             }
             other => return other.map(drop),

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -18,7 +19,7 @@ pub(super) struct Readers {
 
 /// One of them, with a snapshot; goes back when dropped.
 pub(crate) struct Reader {
-    /// `None` only while it is dropped.
+    /// `None` until it is opened, and once dropped.
     connection: Option<Connection>,
     readers: Arc<Readers>,
     _permit: OwnedSemaphorePermit,
@@ -35,13 +36,9 @@ impl Readers {
             .map_err(|_| StorageError::Unavailable("all readers stayed busy for 15 s".to_owned()))?
             .map_err(|_| StorageError::Unavailable("the store is closed".to_owned()))?;
         let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => open(&self.path)?,
-        };
-        let reader = Reader { connection: Some(connection), readers: Arc::clone(self), _permit: permit };
+        let mut reader = Reader { connection: idle, readers: Arc::clone(self), _permit: permit };
         loop {
-            match snapshot(reader.connection()) {
+            match reader.begin() {
                 Ok(()) => return Ok(reader),
                 // Rare: another process recovers the log or closes the database as the last one.
                 Err(error) if error::is_busy(&error) && Instant::now() < deadline => sleep(backoff()).await,
@@ -58,8 +55,23 @@ impl Readers {
 }
 
 impl Reader {
-    pub(super) fn connection(&self) -> &Connection {
-        self.connection.as_ref().expect("a reader has its connection until it is dropped")
+    pub(super) fn connection(&self) -> Result<&Connection, StorageError> {
+        self.connection.as_ref().ok_or_else(|| StorageError::Unavailable("the reader has no connection".to_owned()))
+    }
+
+    /// Takes the snapshot at once, so that later statements cannot find the database locked.
+    fn begin(&mut self) -> Result<(), StorageError> {
+        if self.connection.is_none() {
+            let connection = connection::open(&self.readers.path, Duration::ZERO)?;
+            connection.pragma_update(None, "query_only", true)?;
+            self.connection = Some(connection);
+        }
+        let connection = self.connection()?;
+        if connection.is_autocommit() {
+            connection.prepare_cached("BEGIN DEFERRED")?.raw_execute()?;
+        }
+        connection.prepare_cached("SELECT 1 FROM schema_migrations LIMIT 1")?.query_row([], |_| Ok(()))?;
+        Ok(())
     }
 }
 
@@ -74,19 +86,4 @@ impl Drop for Reader {
             idle.push(connection);
         }
     }
-}
-
-fn open(path: &std::path::Path) -> Result<Connection, StorageError> {
-    let connection = connection::open(path)?;
-    connection.pragma_update(None, "query_only", true)?;
-    Ok(connection)
-}
-
-/// Takes the snapshot now, so that later statements cannot find the database locked.
-fn snapshot(connection: &Connection) -> Result<(), StorageError> {
-    if connection.is_autocommit() {
-        connection.prepare_cached("BEGIN DEFERRED")?.raw_execute()?;
-    }
-    connection.prepare_cached("SELECT 1 FROM schema_migrations LIMIT 1")?.query_row([], |_| Ok(()))?;
-    Ok(())
 }

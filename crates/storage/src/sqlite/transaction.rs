@@ -41,7 +41,7 @@ impl Transaction {
         let reader = slot.take().ok_or_else(interrupted)?;
         let (sql, params) = (sql.to_owned(), params.to_vec());
         let scan = move || {
-            let rows = statement::rows(reader.connection(), &sql, &params, usize::MAX);
+            let rows = reader.connection().and_then(|connection| statement::rows(connection, &sql, &params, usize::MAX));
             (reader, rows)
         };
         let (reader, rows) = tokio::task::spawn_blocking(scan).await.map_err(|_| interrupted())?;
@@ -52,7 +52,7 @@ impl Transaction {
     pub(crate) fn row(&mut self, sql: &str, params: &[Value]) -> Result<Option<Row>, StorageError> {
         let rows = match self {
             Self::Write(write) => write.run(|writer| statement::rows(writer.connection()?, sql, params, 1)),
-            Self::Read(reader) => statement::rows(reader.as_ref().ok_or_else(interrupted)?.connection(), sql, params, 1),
+            Self::Read(reader) => statement::rows(reader.as_ref().ok_or_else(interrupted)?.connection()?, sql, params, 1),
         }?;
         Ok(rows.into_iter().next())
     }
@@ -60,7 +60,7 @@ impl Transaction {
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> Result<u64, StorageError> {
         match self {
             Self::Write(write) => write.run(|writer| statement::execute(writer.connection()?, sql, params)),
-            Self::Read(reader) => statement::execute(reader.as_ref().ok_or_else(interrupted)?.connection(), sql, params),
+            Self::Read(reader) => statement::execute(reader.as_ref().ok_or_else(interrupted)?.connection()?, sql, params),
         }
     }
 
