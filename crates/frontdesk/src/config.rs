@@ -24,10 +24,10 @@ mod tests;
 use std::{fmt, path::PathBuf};
 
 pub use auth::Auth;
+pub use domain::Secret;
 pub use environment::Environment;
 pub use model::Model;
 pub use problem::{Place, Problem, Problems};
-pub use domain::Secret;
 pub use server::Server;
 pub use store::Store;
 pub use streams::Streams;

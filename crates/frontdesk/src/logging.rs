@@ -22,15 +22,9 @@ pub(crate) fn start(environment: &Environment, level: Level) {
         .iter()
         .find_map(|name| environment.get(name).filter(|value| !value.trim().is_empty()))
         .unwrap_or(match level {
-            Level::Info => {
-                "warn,frontdesk=info,server=info,orchestrator=info,storage=info,catalog=info,models=info,egress=info"
-            }
+            Level::Info => "warn,frontdesk=info,server=info,orchestrator=info,storage=info,catalog=info,models=info,egress=info",
             Level::Warn => "warn",
         });
     let filter = EnvFilter::builder().parse_lossy(directives);
-    let _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr)
-        .with_ansi(stderr().is_terminal())
-        .try_init();
+    let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal()).try_init();
 }

@@ -7,8 +7,7 @@ use storage::Store;
 use tokio::runtime;
 
 use crate::{
-    App, Builder, Exit, Failure,
-    app,
+    App, Builder, Exit, Failure, app,
     cli::Cli,
     config::{Config, Environment},
     logging::{self, Level},

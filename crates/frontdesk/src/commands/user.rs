@@ -55,9 +55,8 @@ pub(crate) async fn run(program: Program, arguments: Arguments) -> Result<Exit, 
         Command::List { org, json } => {
             let users = store.users(&org).await?;
             if json {
-                let item = |user: &storage::User| {
-                    json!({"id": user.id, "role": user.role, "expiresAt": user.expires_at.map(out::time)})
-                };
+                let item =
+                    |user: &storage::User| json!({"id": user.id, "role": user.role, "expiresAt": user.expires_at.map(out::time)});
                 out::json(&json!({"items": users.iter().map(item).collect::<Vec<_>>()}))?;
             } else {
                 for user in users {

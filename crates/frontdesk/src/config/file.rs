@@ -81,7 +81,8 @@ fn parse(text: &str, file: Arc<File>, problems: &mut Problems) -> Table {
 /// A TOML value written in an environment variable; every value in it has the variable's place.
 pub(super) fn fragment(text: &str, at: &Place) -> Option<Value> {
     let value = DeValue::parse(text.trim()).ok()?;
-    let mut node = Source { text: "", file: Arc::new(File { shown: String::new(), folder: PathBuf::new() }) }.value(value.get_ref());
+    let mut node =
+        Source { text: "", file: Arc::new(File { shown: String::new(), folder: PathBuf::new() }) }.value(value.get_ref());
     relocate(&mut node, at);
     Some(node)
 }
@@ -115,8 +116,7 @@ impl Source<'_> {
     fn table(&self, table: &DeTable<'_>) -> Table {
         let entry = |(key, value): (&Spanned<_>, &Spanned<DeValue<'_>>)| {
             let name: &std::borrow::Cow<'_, str> = key.get_ref();
-            let node =
-                Node { key: self.place(key.span()), at: self.place(value.span()), value: self.value(value.get_ref()) };
+            let node = Node { key: self.place(key.span()), at: self.place(value.span()), value: self.value(value.get_ref()) };
             (name.to_string(), node)
         };
         Table(table.iter().map(entry).collect())

@@ -47,7 +47,8 @@ impl Model {
             Ok(_) => {}
             Err(error @ ConfigError::MissingKey { .. }) => from.problems.warn(&provider_at, "missing-key", error.to_string()),
             Err(error @ ConfigError::UnknownProvider { .. }) => {
-                let near = settings.provider.as_deref().and_then(|name| nearest(name, models::PROVIDERS.iter().map(|row| row.name)));
+                let near =
+                    settings.provider.as_deref().and_then(|name| nearest(name, models::PROVIDERS.iter().map(|row| row.name)));
                 from.problems.error_near(&provider_at, "unknown-value", error.to_string(), near.map(str::to_owned));
             }
             Err(error @ ConfigError::Unspoken { .. }) => from.problems.error(&provider_at, "not-available", error.to_string()),

@@ -12,7 +12,11 @@ pub struct File {
 /// Where a value came from. Line and column count from 1, columns in characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    File { file: Arc<File>, line: usize, column: usize },
+    File {
+        file: Arc<File>,
+        line: usize,
+        column: usize,
+    },
     Variable(String),
     Flag(&'static str),
     /// Nowhere in particular, such as a setting that is missing.

@@ -120,11 +120,8 @@ impl<'a> Reader<'a> {
             node.value = if written.starts_with('[') {
                 file::fragment(written, &node.at).unwrap_or(Value::Raw(String::new()))
             } else {
-                let item = |item: &str| Node {
-                    key: node.at.clone(),
-                    at: node.at.clone(),
-                    value: Value::Text(item.trim().to_owned()),
-                };
+                let item =
+                    |item: &str| Node { key: node.at.clone(), at: node.at.clone(), value: Value::Text(item.trim().to_owned()) };
                 Value::Array(written.split(',').filter(|item| !item.trim().is_empty()).map(item).collect())
             };
         }

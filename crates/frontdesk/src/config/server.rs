@@ -29,8 +29,10 @@ impl Server {
             match parse(&listen.value) {
                 Some(address) => server.listen = address,
                 None => {
-                    let message =
-                        format!("server.listen must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0, not \"{}\"", listen.value);
+                    let message = format!(
+                        "server.listen must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0, not \"{}\"",
+                        listen.value
+                    );
                     from.problems.error(&listen.at, "invalid-value", message);
                 }
             }

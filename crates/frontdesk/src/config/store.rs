@@ -37,7 +37,8 @@ impl Store {
                 }
                 "postgres" | "postgresql" if url::Url::parse(&given.value).is_ok_and(|url| url.has_host()) => url = given.value,
                 _ => {
-                    let near = nearest(scheme, ["sqlite", "postgres"]).filter(|near| *near != scheme).map(|near| format!("{near}:"));
+                    let near =
+                        nearest(scheme, ["sqlite", "postgres"]).filter(|near| *near != scheme).map(|near| format!("{near}:"));
                     let message = "store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE".to_owned();
                     from.problems.error_near(&given.at, "invalid-value", message, near);
                 }

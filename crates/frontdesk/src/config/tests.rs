@@ -88,7 +88,10 @@ fn an_unknown_name_is_said_with_the_nearest() {
         &["frontdesk.toml:1:2: unknown-key: there is no section servr; did you mean \"server\"?"],
     );
     check("[store]\nzzz = 1\n", &["frontdesk.toml:2:1: unknown-key: there is no setting store.zzz"]);
-    check("worker.concurency = 3", &["frontdesk.toml:1:8: unknown-key: there is no setting worker.concurency; did you mean \"concurrency\"?"]);
+    check(
+        "worker.concurency = 3",
+        &["frontdesk.toml:1:8: unknown-key: there is no setting worker.concurency; did you mean \"concurrency\"?"],
+    );
 }
 
 #[test]
@@ -102,17 +105,26 @@ fn a_wrong_type_or_number_is_said_with_its_place() {
     check("server = 3", &["frontdesk.toml:1:10: wrong-type: server must be a table of settings, not an integer"]);
     check(
         "[store]\ndurability = \"ful\"",
-        &["frontdesk.toml:2:14: unknown-value: store.durability must be one of full, normal, not \"ful\"; did you mean \"full\"?"],
+        &[
+            "frontdesk.toml:2:14: unknown-value: store.durability must be one of full, normal, not \"ful\"; did you mean \"full\"?",
+        ],
     );
     check(
         "[server]\nlisten = \"example.org\"",
-        &["frontdesk.toml:2:10: invalid-value: server.listen must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0, not \"example.org\""],
+        &[
+            "frontdesk.toml:2:10: invalid-value: server.listen must be ADDRESS:PORT, such as 127.0.0.1:8080 or [::1]:0, not \"example.org\"",
+        ],
     );
     check(
         "[store]\nurl = \"sqlit:a.db\"",
-        &["frontdesk.toml:2:7: invalid-value: store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE; did you mean \"sqlite:\"?"],
+        &[
+            "frontdesk.toml:2:7: invalid-value: store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE; did you mean \"sqlite:\"?",
+        ],
     );
-    check("[auth]\naudience = \"\"", &["frontdesk.toml:2:12: out-of-range: auth.audience may not be empty; leave it out instead"]);
+    check(
+        "[auth]\naudience = \"\"",
+        &["frontdesk.toml:2:12: out-of-range: auth.audience may not be empty; leave it out instead"],
+    );
 }
 
 #[test]
@@ -130,7 +142,10 @@ fn all_errors_are_said_in_their_order() {
 
 #[test]
 fn a_feature_that_is_not_there_refuses_to_start() {
-    check("[bus]\nurl = \"nats://x\"", &["frontdesk.toml:2:1: not-available: bus.url is not available in this version; remove it"]);
+    check(
+        "[bus]\nurl = \"nats://x\"",
+        &["frontdesk.toml:2:1: not-available: bus.url is not available in this version; remove it"],
+    );
     check(
         "[channels.slack]\ntoken = \"x\"",
         &["frontdesk.toml:1:2: not-available: channels.* is not available in this version; remove it"],
@@ -144,9 +159,9 @@ fn a_feature_that_is_not_there_refuses_to_start() {
         &["frontdesk.toml:2:12: not-available: there is no judge in this version; judge.provider can only be \"none\""],
     );
     Case::file("[judge]\nprovider = \"none\"").ok();
-    Case::empty().with("FRONTDESK__SESSION__URL", "redis://x").errors(&[
-        "FRONTDESK__SESSION__URL: not-available: session.url is not available in this version; remove it",
-    ]);
+    Case::empty()
+        .with("FRONTDESK__SESSION__URL", "redis://x")
+        .errors(&["FRONTDESK__SESSION__URL: not-available: session.url is not available in this version; remove it"]);
 }
 
 #[test]
@@ -159,19 +174,24 @@ fn features_and_limits_only_warn() {
             "frontdesk.toml:4:1: not-available: limits.runs_per_turn has no effect in this version",
         ]
     );
-    check("[features]\nasistant = true", &["frontdesk.toml:2:1: unknown-key: there is no setting features.asistant; did you mean \"assistant\"?"]);
+    check(
+        "[features]\nasistant = true",
+        &["frontdesk.toml:2:1: unknown-key: there is no setting features.asistant; did you mean \"assistant\"?"],
+    );
 }
 
 #[test]
 fn later_layers_win() {
-    let case = Case::file("[model]\nprovider = \"mistral\"\n[worker]\nconcurrency = 1\ngrace_seconds = 2\n[server]\nlisten = \"127.0.0.1:1\"\n")
-        .with("AI_PROVIDER", "openai")
-        .with("AI_MODEL", "small")
-        .with("OPENAI_API_KEY", "sk-openai")
-        .with("MISTRAL_API_KEY", "sk-mistral")
-        .with("FRONTDESK__WORKER__CONCURRENCY", "3")
-        .with("FRONTDESK__SERVER__LISTEN", "127.0.0.1:2")
-        .flag("--listen", ["server", "listen"], "[::1]:0");
+    let case = Case::file(
+        "[model]\nprovider = \"mistral\"\n[worker]\nconcurrency = 1\ngrace_seconds = 2\n[server]\nlisten = \"127.0.0.1:1\"\n",
+    )
+    .with("AI_PROVIDER", "openai")
+    .with("AI_MODEL", "small")
+    .with("OPENAI_API_KEY", "sk-openai")
+    .with("MISTRAL_API_KEY", "sk-mistral")
+    .with("FRONTDESK__WORKER__CONCURRENCY", "3")
+    .with("FRONTDESK__SERVER__LISTEN", "127.0.0.1:2")
+    .flag("--listen", ["server", "listen"], "[::1]:0");
     let config = case.ok();
     let model = &config.model.settings;
     assert_eq!((model.provider.as_deref(), model.name.as_deref()), (Some("mistral"), Some("small")));
@@ -235,7 +255,9 @@ fn a_variable_may_name_a_file() {
     ]);
     case.write("key", "0123456789abcdef0123456789abcdef\n");
     let config = case.ok();
-    assert!(matches!(&config.auth.settings.mode, ::server::AuthMode::Secret(key) if key.expose() == "0123456789abcdef0123456789abcdef"));
+    assert!(
+        matches!(&config.auth.settings.mode, ::server::AuthMode::Secret(key) if key.expose() == "0123456789abcdef0123456789abcdef")
+    );
     assert!(!format!("{config:?}").contains("0123"));
     case.with("FRONTDESK__AUTH__JWT_SECRET", "fedcba9876543210fedcba9876543210")
         .errors(&["FRONTDESK__AUTH__JWT_SECRET_FILE: duplicate-key: auth.jwt_secret is set twice"]);
@@ -255,7 +277,10 @@ fn a_list_is_toml_or_separated_by_commas() {
     assert_eq!(read(Value::Raw("a, b".to_owned())), texts(&["a", "b"]));
     assert_eq!(read(Value::Raw("['a, b', \"c\"]".to_owned())), texts(&["a, b", "c"]));
     assert_eq!(read(Value::Raw(String::new())), texts(&[]));
-    assert_eq!(read(Value::Raw("[1]".to_owned())), (None, vec!["V: wrong-type: x.list must be a list of strings, not a list".to_owned()]));
+    assert_eq!(
+        read(Value::Raw("[1]".to_owned())),
+        (None, vec!["V: wrong-type: x.list must be a list of strings, not a list".to_owned()])
+    );
 }
 
 #[test]

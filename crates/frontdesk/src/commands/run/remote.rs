@@ -87,7 +87,8 @@ async fn follow(peer: &Peer, ask: &Ask, stages: &Stages) -> Result<(How, Heard),
         response = loop {
             tries += 1;
             if tries > TRIES {
-                let message = format!("the connection to the server was lost; run {} in thread {} goes on there", ask.run, ask.thread);
+                let message =
+                    format!("the connection to the server was lost; run {} in thread {} goes on there", ask.run, ask.thread);
                 return Err(Failure::failed(message));
             }
             sleep(PAUSE * tries).await;

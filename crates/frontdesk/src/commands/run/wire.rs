@@ -59,8 +59,7 @@ impl Heard {
                 self.end = Some(How::Failed { code, message: event.message });
             }
             "RUN_FINISHED" => {
-                let cancelled =
-                    event.outcome["type"] == "cancelled" || event.metadata["frontdesk"]["status"] == "cancelled";
+                let cancelled = event.outcome["type"] == "cancelled" || event.metadata["frontdesk"]["status"] == "cancelled";
                 self.end = Some(match event.outcome["type"].as_str() {
                     Some("interrupt") => How::Waits,
                     _ if cancelled => How::Cancelled,
