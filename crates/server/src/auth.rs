@@ -12,7 +12,7 @@ pub use authenticator::AuthError;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use claims::Claims;
 pub use demo::{LOCAL, ensure_local};
-pub(crate) use token::{Keys, TokenError};
+pub(crate) use token::TokenError;
 pub use token::{Signer, Token};
 
 use domain::Secret;

@@ -4,6 +4,8 @@
 //! turns and builds no client. The caller binds the listener and says when to stop.
 //! To add an endpoint: one file with its doc, request, response and handler, one line in `app.rs`.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod app;
 mod auth;
 mod body;

@@ -4,7 +4,7 @@ use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use domain::{OrgId, UserId};
 use serde_json::{Value, json};
 
-use super::*;
+use super::{token::Keys, *};
 
 const SECRET: &[u8] = b"0123456789abcdef0123456789abcdef";
 const NOW: i64 = 1_796_000_000;

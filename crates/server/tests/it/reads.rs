@@ -39,6 +39,37 @@ async fn a_stream_is_read_again_from_any_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_events_are_gone_is_told_from_the_transcript() {
+    let world = World::new().await;
+    let first = world.agui(input("t1", "r1", "hello")).await;
+    let reply = first.events().iter().find_map(|(_, event)| event["messageId"].as_str().map(str::to_owned)).unwrap();
+    world.agui(input("t1", "r2", "fail")).await;
+    let mut tx = world.store.begin().await.unwrap();
+    tx.execute("DELETE FROM frames", &[]).await.unwrap();
+    tx.commit().await.unwrap();
+
+    for query in ["?runId=r1&offset=-1", "?runId=r1&offset=r1:1.1"] {
+        let answer = world.get(&format!("/v1/agui{query}")).await;
+        assert_eq!(answer.problem(), (410, "stream-expired".to_owned()), "{query}");
+    }
+    let again = world.agui(input("t1", "r1", "hello")).await;
+    let events = again.events();
+    assert!(events.iter().all(|(id, _)| id.is_empty()));
+    assert_eq!(again.kinds(), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
+    let rows = events[1].1["messages"].as_array().unwrap();
+    assert_eq!(
+        rows[..2],
+        [
+            json!({"id": "u-r1", "role": "user", "content": "hello"}),
+            json!({"id": reply, "role": "assistant", "content": "You said: hello"})
+        ]
+    );
+    let failed = world.agui(input("t1", "r2", "fail")).await;
+    assert_eq!(failed.kinds(), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_ERROR"]);
+    assert_eq!(failed.events()[2].1["code"], "model-refused");
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn places_that_are_not_ours_are_refused() {
     let world = World::new().await;
     world.agui(input("t1", "r1", "hello")).await;

@@ -73,10 +73,9 @@ async fn a_model_that_fails_is_a_run_error() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stop_ends_the_run_as_the_client_can_read_it() {
-    for (version, expected) in [
-        (json!("1.0"), json!([{"type": "cancelled"}, null])),
-        (json!(null), json!([null, {"frontdesk": {"status": "cancelled"}}])),
-    ] {
+    for (version, expected) in
+        [(json!("1.0"), json!([{"type": "cancelled"}, "cancelled"])), (json!(null), json!([null, "cancelled"]))]
+    {
         let world = World::new().await;
         let mut body = input("t1", "r/1", "wait");
         body["protocolVersion"] = version;
@@ -88,7 +87,7 @@ async fn a_stop_ends_the_run_as_the_client_can_read_it() {
         assert!(matches!(stopped.status.as_u16(), 200 | 202), "{}", stopped.body);
         let events = answer.events();
         let last = &events.last().unwrap().1;
-        assert_eq!(json!([last["outcome"], last["metadata"]]), expected, "{last}");
+        assert_eq!(json!([last["outcome"], last["metadata"]["frontdesk"]["status"]]), expected, "{last}");
         let again = world.post("/v1/runs/r%2F1/cancel").await;
         assert_eq!((again.status.as_u16(), &again.json()["status"]), (200, &json!("cancelled")));
     }

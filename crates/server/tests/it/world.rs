@@ -15,8 +15,8 @@ use axum::{
     http::{HeaderMap, Request, StatusCode},
 };
 use domain::{
-    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Clock, FinishReason, Ids, ModelError, ModelRef, OrgId, Secret,
-    TokenUsage, UserId, message::text_of,
+    ChatEvent, ChatMessage, ChatModel, ChatRequest, ChatStream, Clock, FinishReason, Ids, ModelError, ModelRef, OrgId, Part,
+    Secret, TokenUsage, UserId, message::text_of,
 };
 use futures::{StreamExt, stream};
 use http_body_util::BodyExt;
@@ -40,7 +40,7 @@ impl ChatModel for Echo {
 
     async fn stream(&self, _cancel: CancellationToken, request: ChatRequest) -> Result<ChatStream, ModelError> {
         let said = request.messages.iter().rev().find_map(|message| match message {
-            ChatMessage::User { parts } => Some(text_of(parts)),
+            ChatMessage::User { parts } => Some(line(parts)),
             _ => None,
         });
         let said = said.unwrap_or_default();
@@ -52,15 +52,16 @@ impl ChatModel for Echo {
         if said.contains("wait") {
             return Ok(first.chain(stream::pending()).boxed());
         }
-        let last = line(&said);
-        let rest = [Ok(ChatEvent::Text(last)), Ok(ChatEvent::Done { finish: FinishReason::Stop, usage, retries: 0 })];
+        let rest = [Ok(ChatEvent::Text(said)), Ok(ChatEvent::Done { finish: FinishReason::Stop, usage, retries: 0 })];
         Ok(first.chain(stream::iter(rest)).boxed())
     }
 }
 
-/// The line of a request that the person wrote, whatever is put around it.
-fn line(said: &str) -> String {
-    said.lines().next_back().unwrap_or_default().to_owned()
+/// The last line a person wrote, without the context put after it.
+fn line(parts: &[Part]) -> String {
+    let text = text_of(parts);
+    let before = text.split("<context>").next().unwrap_or_default();
+    before.trim_end().lines().next_back().unwrap_or_default().to_owned()
 }
 
 struct TestIds;
