@@ -4,6 +4,7 @@
 //! goes down and hands it back; the database is away and the lease runs out.
 //! To add a step: a module here, called from [`Turn::steps`].
 
+mod end;
 mod failure;
 mod grounding;
 mod halt;
@@ -13,6 +14,7 @@ mod judge;
 mod model;
 mod offer;
 mod out;
+mod persist;
 mod post_turn;
 mod prompt;
 mod tools;
@@ -21,12 +23,11 @@ use std::sync::Arc;
 
 use catalog::CallContext;
 use domain::{
-    CancelReason, ChatModel, ChatRequest, Code, Decision, Effort, Event, FinishReason, Message, Outcome, Principal, RunIdentity,
-    RunInput, RunStatus, TokenUsage, ToolChoice, ToolName, ToolSpec,
+    ChatModel, ChatRequest, Decision, Effort, Event, FinishReason, Message, Principal, RunIdentity, RunInput, TokenUsage,
+    ToolChoice, ToolName, ToolSpec,
 };
-use futures::{FutureExt, TryFutureExt, future::BoxFuture};
-use serde_json::{Value, json};
-use storage::{Claimed, Finish, LeaseError, ModelCall, RunLease, RunRecord, StepCommit, StorageError};
+use futures::{FutureExt, TryFutureExt};
+use storage::{Claimed, ModelCall, RunLease, RunRecord, StepCommit};
 use tokio::time::{Duration, Instant};
 
 use self::{
@@ -35,6 +36,7 @@ use self::{
     history::Transcript,
     model::{Answer, Ask, End},
     out::Out,
+    persist::persist,
     prompt::{Context, Note},
     tools::Bench,
 };
@@ -43,10 +45,6 @@ use crate::{
     control::{RunControl, Stop},
     log::RunWriter,
 };
-
-/// Waits between tries of a write that the database could not take; together well within a lease.
-const BACKOFF: [Duration; 4] =
-    [Duration::from_millis(100), Duration::from_millis(400), Duration::from_millis(1_500), Duration::from_secs(4)];
 
 /// Runs a claimed run to one of its ends.
 pub(crate) async fn run(parts: &Parts, claimed: Claimed, writer: RunWriter, control: Arc<RunControl>) {
@@ -304,122 +302,6 @@ impl<'a> Turn<'a> {
         Ok(())
     }
 
-    /// The run's end, whichever it is.
-    async fn end(self, way: Result<Reply, Early>, claimed_at: Instant) {
-        let ending = match way {
-            Ok(reply) => Ending {
-                status: RunStatus::Completed,
-                error: None,
-                note: None,
-                terminal: self.finished(None, Some(self.reply_metadata(&reply))),
-            },
-            Err(Early::Halted(Halt::Stop(Stop::Fenced))) => return,
-            Err(Early::Halted(Halt::Stop(Stop::Shutdown))) => return self.hand_back().await,
-            Err(Early::Halted(Halt::Down)) => return self.give_up(),
-            Err(Early::Halted(Halt::Stop(Stop::Cancel(reason)))) => Ending {
-                status: RunStatus::Cancelled,
-                error: None,
-                note: Some(stop_note(reason).text()),
-                terminal: self.finished(Some(Outcome::Cancelled), Some(cancelled_metadata(reason))),
-            },
-            Err(Early::Halted(Halt::Deadline)) => self.failed(Failure::deadline(self.parts.settings.limits.deadline_seconds)),
-            Err(Early::Failed(failure)) => self.failed(failure),
-        };
-        self.finish(ending, claimed_at).await;
-    }
-
-    async fn finish(mut self, ending: Ending, claimed_at: Instant) {
-        if let Some(text) = ending.note {
-            let note = self.note(text);
-            self.rows.push(note);
-        }
-        self.out.close();
-        let frames = match self.out.writer().seal(ending.terminal) {
-            Ok(frames) => frames,
-            Err(error) => {
-                tracing::error!(run = %self.lease.run, %error, "the end of the run was not allowed");
-                return;
-            }
-        };
-        let code = ending.error.as_ref().map(|(code, _)| *code);
-        let finish = Finish {
-            status: ending.status,
-            error: ending.error,
-            model: self.model.take(),
-            step: StepCommit {
-                step: self.step,
-                messages: std::mem::take(&mut self.rows),
-                calls: std::mem::take(&mut self.ledger),
-                frames,
-            },
-        };
-        let (store, lease) = (&self.parts.store, self.lease);
-        match persist(|| store.finish(lease, &finish).boxed()).await {
-            Ok(()) => self.out.into_writer().publish(),
-            Err(Halt::Down) => return self.give_up(),
-            Err(_) => return,
-        }
-        post_turn::record(&post_turn::Ended {
-            record: self.record,
-            status: finish.status,
-            code,
-            calls: self.calls,
-            usage: &self.usage,
-            took: claimed_at.elapsed(),
-        });
-    }
-
-    async fn hand_back(self) {
-        let (store, lease) = (&self.parts.store, self.lease);
-        if persist(|| store.hand_back(lease).boxed()).await == Err(Halt::Down) {
-            self.give_up();
-        }
-    }
-
-    fn give_up(&self) {
-        tracing::error!(run = %self.lease.run, "the database is away; the run goes on once its lease ran out");
-    }
-
-    fn failed(&self, failure: Failure) -> Ending {
-        Ending {
-            status: RunStatus::Failed,
-            terminal: Event::RunError {
-                message: failure.message.clone(),
-                code: Some(failure.code.as_str().to_owned()),
-                usage: self.usage.clone(),
-                metadata: None,
-            },
-            error: Some((failure.code, failure.message)),
-            note: Some(failure.note),
-        }
-    }
-
-    fn finished(&self, outcome: Option<Outcome>, metadata: Option<Value>) -> Event {
-        Event::RunFinished {
-            thread_id: self.record.reference.thread_id.clone(),
-            run_id: self.record.reference.id.clone(),
-            outcome,
-            usage: self.usage.clone(),
-            metadata,
-        }
-    }
-
-    fn reply_metadata(&self, reply: &Reply) -> Value {
-        let finish = match reply.finish {
-            FinishReason::Stop | FinishReason::ToolCalls => "stop",
-            FinishReason::Length => "length",
-            FinishReason::ContentFilter => "content_filter",
-        };
-        let mut metadata = json!({ "tanstack": { "finishReason": finish } });
-        if let Some(model) = &self.model {
-            metadata["tanstack"]["model"] = json!(model);
-        }
-        if let Some(note) = reply.note {
-            metadata["frontdesk"] = json!({ "note": note });
-        }
-        metadata
-    }
-
     fn note(&self, text: String) -> Message {
         Message::Note { id: ids::message(&*self.parts.ids), text }
     }
@@ -487,14 +369,6 @@ impl<'a> Turn<'a> {
     }
 }
 
-/// A run's end before it is stored.
-struct Ending {
-    status: RunStatus,
-    error: Option<(Code, String)>,
-    note: Option<String>,
-    terminal: Event,
-}
-
 /// Whether an answer came to its end.
 enum Whole {
     Yes,
@@ -508,38 +382,6 @@ fn assistant(answer: Answer, whole: Whole) -> Message {
         reasoning: answer.reasoning,
         tool_calls: answer.calls,
         partial: matches!(whole, Whole::No),
-    }
-}
-
-fn stop_note(reason: CancelReason) -> Note {
-    match reason {
-        CancelReason::Asked | CancelReason::Replaced => Note::Stopped,
-        CancelReason::Unattended => Note::Left,
-    }
-}
-
-fn cancelled_metadata(reason: CancelReason) -> Value {
-    json!({ "frontdesk": { "status": RunStatus::Cancelled.as_str(), "reason": reason.as_str() } })
-}
-
-/// Tries a write or read of the run again while the database is away. What cannot be helped by waiting ends at once.
-/// Never raced against a stop: a commit that was begun is waited for.
-/// The operation is boxed as `dyn`, so that nobody has to look through it to see that a run may be spawned.
-async fn persist<'a, T>(operation: impl Fn() -> BoxFuture<'a, Result<T, LeaseError>>) -> Result<T, Halt> {
-    let mut waits = BACKOFF.into_iter();
-    loop {
-        let error = match operation().await {
-            Ok(value) => return Ok(value),
-            Err(LeaseError::Fenced) => return Err(Halt::Stop(Stop::Fenced)),
-            Err(LeaseError::Storage(error)) => error,
-        };
-        let wait = matches!(error, StorageError::Unavailable(_) | StorageError::Conflict(_)).then(|| waits.next()).flatten();
-        let Some(wait) = wait else {
-            tracing::error!(%error, "the database did not take it");
-            return Err(Halt::Down);
-        };
-        tracing::warn!(%error, "the database is away, trying again");
-        tokio::time::sleep(wait).await;
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod bench;
 
-use domain::{Bundle, ChatEvent, ChatMessage, ModelError, Part, RoleName, RunKey};
+use domain::{Bundle, CancelReason, ChatEvent, ChatMessage, ModelError, Part, RoleName, RunKey, RunStatus};
 use serde_json::{Value, json};
 
 use self::bench::{Act, Bench, call, done, says, text};

@@ -13,6 +13,7 @@ use domain::{
     ChannelName, ChatEvent, ChatStream, Clock, Ids, Message, MessageId, ModelError, ModelRef, Offset, OrgId, RunId, RunKey,
     ThreadId, ThreadKey, UserId, WorkerId,
 };
+use serde_json::{Value, json};
 use storage::{Accept, Accepted, Claim, Durability, NewMessage, Store, StoreOptions, WhenBusy};
 use tokio_util::sync::CancellationToken;
 
