@@ -104,6 +104,6 @@ fn events(phase: &Phase) -> Vec<Result<ChatEvent, ModelError>> {
         (0, false) => FinishReason::Stop,
         _ => FinishReason::ToolCalls,
     };
-    out.push(Ok(ChatEvent::Done { finish, usage: TokenUsage::default() }));
+    out.push(Ok(ChatEvent::Done { finish, usage: TokenUsage::default(), retries: 0 }));
     out
 }
