@@ -7,6 +7,8 @@
 //!
 //! To send one more kind of request: build a [`Request`], hand it to [`Client::send`], read the [`Response`] with a bound.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod address;
 mod client;
 mod error;

@@ -8,6 +8,8 @@
 //! To add a provider that speaks the wire: one row in [`PROVIDERS`]. To add a wire: a module beside `chat` and a branch
 //! in [`build`].
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod chat;
 mod config;
 mod provider;

@@ -8,6 +8,9 @@ use std::collections::VecDeque;
 /// Most bytes of one frame, its field names and comments included.
 pub const MAX_FRAME: usize = 1024 * 1024;
 
+/// Bytes of a line that are kept for the next one.
+const USUAL_LINE: usize = 4 * 1024;
+
 /// One event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
@@ -116,6 +119,8 @@ impl Reader {
         let mut line = std::mem::take(&mut self.line);
         self.field(&line);
         line.clear();
+        // One large frame must not be paid for until the end of the stream.
+        line.shrink_to(USUAL_LINE);
         self.line = line;
     }
 
