@@ -1,7 +1,7 @@
 // Starts a scripted provider and a real server for the suite, runs it with node's test runner, stops both.
 // The binaries are those of the workspace's debug build; FRONTDESK_BIN_DIR names another folder.
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -10,12 +10,13 @@ import { fileURLToPath } from "node:url";
 const here = dirname(fileURLToPath(import.meta.url));
 const bin = process.env.FRONTDESK_BIN_DIR ?? join(here, "..", "target", "debug");
 const folder = mkdtempSync(join(tmpdir(), "frontdesk-clients-"));
+const log = join(folder, "stderr.log");
 const children = [];
 
 function start(name, args, env, stdin = "ignore") {
   const file = join(bin, name);
   if (!existsSync(file)) throw new Error(`${file} is missing: cargo build -p frontdesk -p testkit --bins`);
-  const child = spawn(file, args, { env, cwd: folder, stdio: [stdin, "pipe", "inherit"] });
+  const child = spawn(file, args, { env, cwd: folder, stdio: [stdin, "pipe", openSync(log, "a")] });
   children.push(child);
   return child;
 }
@@ -80,5 +81,6 @@ try {
 } catch (error) {
   console.error(error.message);
 }
+if (code !== 0 && existsSync(log)) console.error(readFileSync(log, "utf8"));
 stop();
 process.exit(code);

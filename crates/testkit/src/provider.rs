@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use crate::{
     binary::binary,
     script::Script,
-    scripted::{End, text},
+    scripted::{End, last_words, spoken, text},
     wait,
 };
 
@@ -38,18 +38,24 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Text of the last user message.
+    /// What the person said last.
     pub fn user(&self) -> String {
-        let messages = self.messages();
-        let last = messages.iter().rfind(|message| message["role"] == "user");
-        last.map(|message| text(&message["content"])).unwrap_or_default()
+        last_words(self.messages()).map(|(_, words)| words).unwrap_or_default()
+    }
+
+    /// Rounds of tool results after it: the ids of the calls of each.
+    pub fn rounds(&self) -> Vec<Vec<String>> {
+        let last = last_words(self.messages()).map_or(0, |(at, _)| at);
+        let calls = self.messages()[last..].iter().filter_map(|message| message["tool_calls"].as_array());
+        let id = |call: &Value| call["id"].as_str().unwrap_or_default().to_owned();
+        calls.map(|calls| calls.iter().map(id).collect()).collect()
     }
 
     pub fn messages(&self) -> &[Value] {
         self.body["messages"].as_array().map(Vec::as_slice).unwrap_or_default()
     }
 
-    /// The conversation as `role: text` lines, without system messages; calls as `name(arguments)`.
+    /// The conversation as `role: text` lines, without system messages, notes and context; calls as `name(arguments)`.
     pub fn transcript(&self) -> Vec<String> {
         let mut out = Vec::new();
         for message in self.messages() {
@@ -57,7 +63,7 @@ impl Asked {
             if matches!(role, "system" | "developer") {
                 continue;
             }
-            let said = text(&message["content"]);
+            let said = spoken(&text(&message["content"]));
             if !said.is_empty() {
                 out.push(format!("{role}: {said}"));
             }

@@ -1,4 +1,4 @@
-//! What the scripted model shall do, read from `[[…]]` in the last user message.
+//! What the scripted model shall do, read from `[[…]]` in what the person said last.
 //!
 //! | directive | effect |
 //! |---|---|

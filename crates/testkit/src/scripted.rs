@@ -245,11 +245,11 @@ struct Asked {
 impl Asked {
     fn of(body: &Value) -> Self {
         let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let last = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
+        let (last, user) = last_words(messages).unwrap_or_default();
         let after = messages.get(last + 1..).unwrap_or_default();
         let called = after.iter().rposition(|message| message["role"] == "assistant").map_or(0, |at| at + 1);
         Self {
-            user: messages.get(last).map(|message| text(&message["content"])).unwrap_or_default(),
+            user,
             users: messages.iter().filter(|message| message["role"] == "user").count(),
             rounds: after.iter().filter(|message| message["tool_calls"].is_array()).count(),
             results: after[called..].iter().map(|message| text(&message["content"])).collect(),
@@ -263,6 +263,30 @@ impl Asked {
             None => Phase::saying(&format!("You said: {} (user messages: {})", self.user, self.users)),
         }
     }
+}
+
+/// What the person said last, and in which message: the last line of a user message that is neither in a note of the
+/// server's nor in the context block. Messages in a row, and notes between them, come as one.
+pub fn last_words(messages: &[Value]) -> Option<(usize, String)> {
+    let users = messages.iter().enumerate().rev().filter(|(_, message)| message["role"] == "user");
+    let mut spoken = users.filter_map(|(at, message)| {
+        let text = spoken(&text(&message["content"]));
+        let line = text.lines().rfind(|line| !line.trim().is_empty())?.to_owned();
+        Some((at, line))
+    });
+    spoken.next()
+}
+
+/// A user message without `<note>` and `<context>` blocks.
+pub fn spoken(text: &str) -> String {
+    let mut out = text.to_owned();
+    for (open, close) in [("<note>", "</note>"), ("<context>", "</context>")] {
+        while let Some(from) = out.find(open) {
+            let to = out[from..].find(close).map_or(out.len(), |at| from + at + close.len());
+            out.replace_range(from..to, "");
+        }
+    }
+    out.trim().to_owned()
 }
 
 /// Text of a message's content, string or parts.

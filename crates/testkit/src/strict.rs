@@ -41,6 +41,7 @@ fn history(messages: &[Value], tools: bool) -> Option<String> {
         match role {
             "system" | "developer" if matches!(before, "" | "system" | "developer") => {}
             "system" | "developer" => return Some(format!("messages[{at}]: system after the conversation began")),
+            "user" if before == "user" => return Some(format!("messages[{at}]: two user messages in a row")),
             "user" if empty(&message["content"]) => return Some(format!("messages[{at}]: empty user content")),
             "user" => {}
             "assistant" if !matches!(before, "user" | "tool") => {
@@ -136,6 +137,7 @@ mod tests {
         check(json!([user, call("a", "{"), result("a")]), Some("no JSON object"));
         check(json!([user, {"role": "assistant", "content": ""}, user]), Some("empty assistant"));
         check(json!([user, said, said, user]), Some("assistant after"));
+        check(json!([user, user]), Some("two user messages"));
         check(json!([user, said]), Some("last message"));
         check(json!([user, {"role": "system", "content": "s"}, user]), Some("system after"));
     }

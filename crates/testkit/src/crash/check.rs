@@ -28,15 +28,7 @@ pub async fn check(client: impl Fn(&str) -> Client, said: &[Said], asked: &[Aske
 
 /// The word in a message that names it.
 fn name(text: &str) -> Option<&str> {
-    Some(text.rsplit_once('<')?.1.split_once('>')?.0)
-}
-
-/// Rounds of tool results after the last user message, and the call ids of each.
-fn rounds(asked: &Asked) -> Vec<Vec<String>> {
-    let messages = asked.messages();
-    let last = messages.iter().rposition(|message| message["role"] == "user").unwrap_or(0);
-    let calls = messages[last..].iter().filter_map(|message| message["tool_calls"].as_array());
-    calls.map(|calls| calls.iter().map(|call| call["id"].as_str().unwrap_or_default().to_owned()).collect()).collect()
+    Some(text.rsplit_once("«")?.1.split_once('»')?.0)
 }
 
 /// No committed step is asked again; nothing is asked at the same time or refused by a strict provider.
@@ -52,7 +44,7 @@ fn requests(said: &[Said], asked: &[Asked], violations: &mut Vec<String>) {
             violations.push(format!("request {} answers nothing that was said: {user}", asked.n));
             continue;
         };
-        let now = rounds(asked);
+        let now = asked.rounds();
         if let Some((earlier, then)) = steps.get(said.id.as_str()) {
             if now.len() < then.len() || now[..then.len()] != then[..] {
                 violations.push(format!("{}: request {} asks a committed step again ({now:?} after {then:?})", said.id, asked.n));

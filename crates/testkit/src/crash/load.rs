@@ -97,7 +97,7 @@ impl Tab {
         Said {
             user: self.user.clone(),
             thread: format!("thread-{}", count / THREAD),
-            text: format!("{script} <{id}>"),
+            text: format!("{script} «{id}»"),
             id,
             answer,
             tries: 0,

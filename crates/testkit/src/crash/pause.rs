@@ -25,7 +25,7 @@ pub async fn run(world: &World) -> Report {
     let script = "[[words 6]][[gate go after 3]]";
     let mut streams = Vec::new();
     for n in 0..RUNS {
-        let mut stream = client(n).post(&input("t", "r", "m", &format!("{script} <{n}>"))).await.stream();
+        let mut stream = client(n).post(&input("t", "r", "m", &format!("{script} «{n}»"))).await.stream();
         let items = stream.until(|item| item.json["delta"] == " w3").await;
         streams.push((n, stream, items));
     }
@@ -47,7 +47,7 @@ pub async fn run(world: &World) -> Report {
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     for n in 0..RUNS {
         let transcript = client(n).transcript("t").await;
-        let expected = [format!("user: {script} <{n}>"), format!("assistant: {}", numbered_text(6))];
+        let expected = [format!("user: {script} «{n}»"), format!("assistant: {}", numbered_text(6))];
         if transcript != expected {
             report.violations.push(format!("person-{n} has {transcript:?}"));
         }

@@ -138,7 +138,18 @@ fn every_heavy_dependency_has_its_owner() {
 
 #[test]
 fn the_product_reaches_no_test_code_and_no_banned_crate() {
-    let tree = cargo(&["tree", "--offline", "--package", "frontdesk", "--edges", "normal,build", "--prefix", "none", "--format", "{p} [{f}]"]);
+    let tree = cargo(&[
+        "tree",
+        "--offline",
+        "--package",
+        "frontdesk",
+        "--edges",
+        "normal,build",
+        "--prefix",
+        "none",
+        "--format",
+        "{p} [{f}]",
+    ]);
     assert!(tree.contains("storage v"), "the tree lists our crates: {tree}");
     for line in tree.lines() {
         let name = line.split(' ').next().unwrap_or_default();
@@ -159,8 +170,7 @@ fn only_the_steps_ask_a_model() {
         all.extend(sources(&format!("crates/{name}/src")));
     }
     assert_eq!(lines_with(&all, &["ChatRequest", "ChatStream"]), Vec::<String>::new());
-    let flow: Vec<_> =
-        sources("crates/orchestrator/src").into_iter().filter(|(path, _)| !path.contains("/turn")).collect();
+    let flow: Vec<_> = sources("crates/orchestrator/src").into_iter().filter(|(path, _)| !path.contains("/turn")).collect();
     assert_eq!(lines_with(&flow, &["ChatRequest", "ChatStream"]), Vec::<String>::new());
 }
 
@@ -196,7 +206,8 @@ fn no_prompt_text_in_the_sources() {
 #[test]
 fn the_orchestrator_branches_on_no_role_and_no_channel() {
     let sources = sources("crates/orchestrator/src");
-    let channels = ["\"web\"", "\"cli\"", "\"slack\"", "\"mattermost\"", "\"whatsapp\"", "\"signal\"", "\"scheduler\"", "\"mcp\""];
+    let channels =
+        ["\"web\"", "\"cli\"", "\"slack\"", "\"mattermost\"", "\"whatsapp\"", "\"signal\"", "\"scheduler\"", "\"mcp\""];
     assert_eq!(lines_with(&sources, &channels), Vec::<String>::new());
     let steps: Vec<_> = sources.into_iter().filter(|(path, _)| !path.ends_with("/roster.rs")).collect();
     assert_eq!(lines_with(&steps, &["RoleName::parse", ".role.as_str() ==", ".channel.as_str() =="]), Vec::<String>::new());

@@ -1,41 +1,56 @@
 //! What is left after a process was killed, stopped or told to go.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{Item, World, input, said, scripted::End, story, wait};
 
 on_both_engines! {
     a_killed_run_goes_on
+    a_kill_before_the_first_frame
     a_committed_step_is_not_asked_again
     a_stopped_server_hands_back
     a_worker_of_its_own
     a_run_of_another_process_is_cancelled
 }
 
-fn rounds(asked: &testkit::Asked) -> usize {
-    let messages = asked.messages();
-    let last = messages.iter().rposition(|message| message["role"] == "user").unwrap();
-    messages[last..].iter().filter(|message| message["tool_calls"].is_array()).count()
-}
-
+/// A run whose frames are stored (another process reads it) goes on for a reader that was there, for one that comes
+/// later, and for the other process's reader, who sees it all happen.
 async fn a_killed_run_goes_on(world: World) {
     let mut server = world.setup.serve();
+    let reading = world.setup.clone().with("worker.concurrency", "0").serve();
     let ada = server.client("ada");
     let body = input("t", "r", "m", "[[words 6]][[gate go after 3]]");
     let mut stream = ada.post(&body).await.stream();
-    let mut items = stream.until(|item| item.json["delta"] == " w3").await;
+    let items = stream.until(|item| item.json["delta"] == " w3").await;
+    let mut beside = reading.client("ada").join("r", "-1").await.stream();
+    let mut seen = beside.until(|item| item.json["delta"] == " w3").await;
     server.process.kill();
     drop(stream);
     world.provider.open("go");
 
     let server = world.setup.serve();
     let ada = server.client("ada");
-    let hydrated = ada.hydrate("t").await;
-    assert_eq!(hydrated["activeRun"], json!({"runId": "r"}));
+    assert_eq!(ada.hydrate("t").await["activeRun"], json!({"runId": "r"}));
     let last = items.last().unwrap().id.clone().unwrap();
     let rest = ada.reread(&body, &last).await.stream().resumed().rest().await;
     let fresh = ada.join("r", "-1").await.stream().rest().await;
+    let first = items.iter().find(|item| item.kind() == "TEXT_MESSAGE_START").unwrap().json["messageId"].clone();
+    taken_over(&items, &rest, &first);
+    seen.extend(beside.rest().await);
+    let at = seen.iter().position(|item| item.json["delta"] == " w3").unwrap() + 1;
+    taken_over(&seen[..at], &seen[at..], &first);
 
-    // The reader that was there: its open text is ended, what it saw is taken back, then the new attempt.
+    // One that comes later sees only what stands.
+    assert_eq!(said(&fresh), "w1 w2 w3 w4 w5 w6");
+    let run = ada.status("r", "completed").await;
+    assert_eq!(run["attempt"], 2);
+    let expected = ["user: [[words 6]][[gate go after 3]]", "assistant: w1 w2 w3 w4 w5 w6"];
+    assert_eq!(ada.transcript("t").await, expected);
+    assert_eq!(world.provider.records().len(), 2);
+}
+
+/// What a reader had of the first attempt, what it got after: its open text is ended, what it saw is taken back, then
+/// the whole second attempt.
+fn taken_over(before: &[Item], rest: &[Item], first: &Value) {
     let expected = [
         "TEXT_MESSAGE_END",
         "CUSTOM frontdesk.superseded",
@@ -44,24 +59,29 @@ async fn a_killed_run_goes_on(world: World) {
         "TEXT_MESSAGE_END",
         "RUN_FINISHED",
     ];
-    let told: Vec<_> = testkit::kinds(&rest).into_iter().filter(|kind| kind != "CUSTOM frontdesk.model").collect();
+    let told: Vec<_> = testkit::kinds(rest).into_iter().filter(|kind| kind != "CUSTOM frontdesk.model").collect();
     assert_eq!(told, expected, "{rest:#?}");
     let taken = rest.iter().find(|item| item.json["name"] == "frontdesk.superseded").unwrap();
-    let first = items.iter().find(|item| item.kind() == "TEXT_MESSAGE_START").unwrap().json["messageId"].clone();
     assert_eq!(taken.json["value"], json!({"messageIds": [first]}));
-    items.extend(rest.clone());
-    let ids: Vec<_> = items.iter().map(|item| domain::Offset::decode(item.id.as_ref().unwrap()).unwrap().1).collect();
-    assert!(ids.is_sorted_by(|a, b| a < b), "{ids:?}");
-    assert_eq!(said(&rest), "w1 w2 w3 w4 w5 w6");
+    let ids: Vec<_> =
+        before.iter().chain(rest).map(|item| domain::Offset::decode(item.id.as_ref().unwrap()).unwrap().1).collect();
+    assert!(ids.is_sorted(), "{ids:?}");
+    assert_eq!(said(rest), "w1 w2 w3 w4 w5 w6");
+}
 
-    // One that comes later sees only what stands.
-    assert_eq!(said(&fresh), "w1 w2 w3 w4 w5 w6");
-    assert_eq!(fresh.iter().filter(|item| item.is_terminal()).count(), 1);
-    let run = ada.status("r", "completed").await;
-    assert_eq!(run["attempt"], 2);
-    let expected = ["user: [[words 6]][[gate go after 3]]", "assistant: w1 w2 w3 w4 w5 w6"];
-    assert_eq!(ada.transcript("t").await, expected);
-    assert_eq!(world.provider.records().len(), 2);
+/// Nothing of the first attempt was stored: what its reader gets is whole all the same.
+async fn a_kill_before_the_first_frame(world: World) {
+    let mut server = world.setup.serve();
+    let body = input("t", "r", "m", "[[words 6]][[gate go after 3]]");
+    let mut stream = server.client("ada").post(&body).await.stream();
+    let items = stream.until(|item| item.json["delta"] == "w1").await;
+    server.process.kill();
+    world.provider.open("go");
+    let server = world.setup.serve();
+    let last = items.last().unwrap().id.clone().unwrap();
+    let rest = server.client("ada").reread(&body, &last).await.stream().resumed().rest().await;
+    assert_eq!(said(&rest), "w1 w2 w3 w4 w5 w6");
+    assert_eq!(rest.iter().filter(|item| item.is_terminal()).count(), 1);
 }
 
 async fn a_committed_step_is_not_asked_again(world: World) {
@@ -84,7 +104,7 @@ async fn a_committed_step_is_not_asked_again(world: World) {
     };
     assert_eq!(result(&fresh), result(&before), "the committed step stands as it was");
     assert_eq!(said(&fresh), "w1 w2 w3 w4");
-    let asked: Vec<_> = world.provider.records().iter().map(rounds).collect();
+    let asked: Vec<_> = world.provider.records().iter().map(|asked| asked.rounds().len()).collect();
     assert_eq!(asked, [0, 1, 1]);
 }
 
@@ -129,6 +149,8 @@ async fn a_worker_of_its_own(world: World) {
     world.provider.open("go");
     items.extend(stream.rest().await);
     assert_eq!(said(&items), "w1 w2 w3 w4");
+    let queued = |item: &Item| item.json["name"] == "frontdesk.queued";
+    items.retain(|item| !queued(item));
     assert_eq!(joined.rest().await, items);
     worker.terminate();
     assert_eq!(worker.wait().code(), Some(0), "{}", worker.stderr());

@@ -105,6 +105,7 @@ async fn sizes_of_input(world: World) {
         rows.insert(0, known.clone());
     }
     assert_eq!(said(&ada.post(&body).await.stream().rest().await), "ok");
-    let long = Request { method: "POST", path: "/v1/agui".into(), headers: Vec::new(), body: vec![b'x'; 300_000] };
+    let kind = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let long = Request { method: "POST", path: "/v1/agui".into(), headers: kind, body: vec![b'x'; 300_000] };
     assert_eq!(ada.ask(long).await.status, 413);
 }

@@ -24,6 +24,7 @@ macro_rules! on_both_engines {
     )*};
 }
 
+mod architecture;
 mod cli;
 mod durable;
 mod faults;
