@@ -5,6 +5,8 @@
 //! branches on which role or channel runs, and it speaks to no provider and no socket.
 //! To add a step of the turn: a module beside `turn`'s others, called from `turn::run` in the order of the way.
 
+#![cfg_attr(test, allow(clippy::unwrap_used))]
+
 mod control;
 mod follow;
 mod hub;

@@ -47,8 +47,8 @@ pub(super) struct Feed {
     patient: bool,
     /// When the place in the queue was last asked for.
     asked: Option<Instant>,
-    /// When the process that runs it was last told of this reader.
-    attended: Option<Instant>,
+    /// When the process that runs it is to be told of this reader next.
+    attend_at: Option<Instant>,
     /// The log of the attempt in `place`, if it ran here.
     log: Option<Arc<RunLog>>,
     ready: VecDeque<StreamItem>,
@@ -80,7 +80,7 @@ impl Feed {
             position: None,
             patient: false,
             asked: None,
-            attended: None,
+            attend_at: None,
             log: None,
             ready: VecDeque::new(),
         }
@@ -277,10 +277,17 @@ impl Feed {
         if record.attempt > self.place.attempt && self.place.attempt > 0 {
             return self.cross(record.attempt).await;
         }
-        if self.seat.post.local().is_none() && self.attended.is_none_or(|at| at.elapsed() >= ATTEND_AGAIN) {
-            self.attended = Some(Instant::now());
-            Box::pin(self.store().attend(&self.seat.run.key, Some(ATTEND))).await?;
-            Box::pin(self.store().announce()).await;
+        let now = Instant::now();
+        match self.attend_at {
+            _ if self.seat.post.local().is_some() => {}
+            // A run that was claimed here may not have reached its post yet.
+            None => self.attend_at = Some(now + FRAME_POLL),
+            Some(at) if at > now => {}
+            Some(_) => {
+                Box::pin(self.store().attend(&self.seat.run.key, Some(ATTEND))).await?;
+                Box::pin(self.store().announce()).await;
+                self.attend_at = Some(now + ATTEND_AGAIN);
+            }
         }
         self.wait(FRAME_POLL).await;
         Ok(())

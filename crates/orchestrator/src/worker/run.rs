@@ -11,7 +11,8 @@ use super::{LEASE, pool::Pool};
 use crate::{
     Channels,
     control::{RunControl, Stop},
-    hub::{Local, Post},
+    follow,
+    hub::{Local, Post, lock},
     log::{RunLog, RunWriter, json},
     turn,
 };
@@ -69,6 +70,10 @@ impl Place {
         }
         let log = RunLog::new(lease.attempt, record.parent_run.clone(), control.clone(), post.clone());
         let local = Local { lease: lease.clone(), control, log };
+        if record.unattended_since.is_some() {
+            lock(&post.attendance).unattended = true;
+            follow::tell(&pool.inner, &post, None);
+        }
         pool.add(local.clone());
         pool.inner.hub.begin(&post, local.clone());
         Self { pool, post, local }
