@@ -58,7 +58,7 @@ impl Command {
     fn level(&self) -> Level {
         match self {
             Self::Serve(_) | Self::Worker(_) => Level::Info,
-            _ => Level::Warn,
+            _ => Level::Error,
         }
     }
 

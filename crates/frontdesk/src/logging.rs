@@ -1,4 +1,5 @@
-//! Log lines on standard error: `FRONTDESK_LOG`, else `RUST_LOG`, else our own at `info` and the rest at `warn`.
+//! Log lines on standard error: `FRONTDESK_LOG`, else `RUST_LOG`, else our own at `info` and the rest at `warn`;
+//! commands that answer say only errors.
 //! No line holds a person's or a model's text, a key or a token.
 
 use std::io::{IsTerminal, stderr};
@@ -13,7 +14,7 @@ pub(crate) enum Level {
     /// Long-running processes.
     Info,
     /// Commands whose output is their answer.
-    Warn,
+    Error,
 }
 
 /// Starts logging once; a second call, as tests in one process make, changes nothing.
@@ -23,7 +24,7 @@ pub(crate) fn start(environment: &Environment, level: Level) {
         .find_map(|name| environment.get(name).filter(|value| !value.trim().is_empty()))
         .unwrap_or(match level {
             Level::Info => "warn,frontdesk=info,server=info,orchestrator=info,storage=info,catalog=info,models=info,egress=info",
-            Level::Warn => "warn",
+            Level::Error => "error",
         });
     let filter = EnvFilter::builder().parse_lossy(directives);
     let _ = tracing_subscriber::fmt().with_env_filter(filter).with_writer(stderr).with_ansi(stderr().is_terminal()).try_init();

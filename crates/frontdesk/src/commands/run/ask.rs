@@ -38,15 +38,10 @@ impl Ask {
         Ok(Self { text, thread, run, message, show, wait })
     }
 
-    /// The command stops waiting; the run does not.
-    pub(super) fn waited(&self) -> Failure {
-        Failure::failed(format!(
-            "no end after {} s; run {} in thread {} goes on, `threads show {}` tells how it ended",
-            self.wait.as_secs(),
-            self.run,
-            self.thread,
-            self.thread
-        ))
+    /// The command stops waiting; `what` becomes of the run.
+    pub(super) fn waited(&self, what: &str) -> Failure {
+        let (seconds, run, thread) = (self.wait.as_secs(), &self.run, &self.thread);
+        Failure::failed(format!("no end after {seconds} s; run {run} in thread {thread} {what}"))
     }
 
     /// Prints what is to be printed at the end and says how the command ends.

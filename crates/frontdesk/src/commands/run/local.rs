@@ -42,7 +42,7 @@ async fn converse(app: &App, principal: &Principal, ask: &Ask, stages: &Stages) 
         message: NewMessage { id: ask.message.clone(), parts: vec![Part::Text { text: ask.text.clone() }] },
         replaces: None,
         parent_run: None,
-        input: RunInput::default(),
+        input: RunInput { protocol: Some("1.0".to_owned()), ..RunInput::default() },
         need_worker: false,
     };
     let ticket = Box::pin(app.orchestrator.submit(principal, submission)).await;
@@ -84,7 +84,7 @@ async fn read(app: &App, principal: &Principal, run: &RunRef, ask: &Ask, stages:
                 stopped = true;
                 app.orchestrator.cancel(principal, &run.id).await?;
             }
-            () = tokio::time::sleep_until(deadline) => return Err(ask.waited()),
+            () = tokio::time::sleep_until(deadline) => return Err(ask.waited("goes on with the next command in it, `serve` or `worker`")),
         }
     }
     let Some(record) = app.store().run(principal, &run.id).await? else {

@@ -20,7 +20,7 @@ const ACCEPT: Duration = Duration::from_secs(30);
 /// A stream that brings nothing for so long, keep-alives included, is broken.
 const SILENCE: Duration = Duration::from_secs(60);
 /// Connections tried again in a row without a new event.
-const TRIES: u32 = 6;
+const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(500);
 const MAX_PROBLEM: usize = 64 * 1024;
 const MAX_THREAD: usize = 32 * 1024 * 1024;
@@ -41,7 +41,7 @@ pub(super) async fn run(program: &Program, url: Url, ask: Ask) -> Result<Exit, F
     tokio::select! {
         result = conversation => result,
         () = stages.cut.cancelled() => Ok(Exit::Interrupted),
-        () = sleep(ask.wait) => Err(ask.waited()),
+        () = sleep(ask.wait) => Err(ask.waited("goes on as far as the server's threads.on_disconnect lets it")),
     }
 }
 
