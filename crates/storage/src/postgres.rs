@@ -107,8 +107,13 @@ impl Database {
     pub(crate) async fn close(&self) {
         self.stop.cancel();
         self.tasks.close();
-        self.tasks.wait().await;
-        self.pool.close().await;
+        let closed = async {
+            self.tasks.wait().await;
+            self.pool.close().await;
+        };
+        if tokio::time::timeout(PATIENCE, closed).await.is_err() {
+            tracing::warn!("a transaction did not end; its connection is dropped");
+        }
     }
 }
 

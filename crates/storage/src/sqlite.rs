@@ -92,7 +92,7 @@ impl Database {
             match writer.begin() {
                 Ok(()) => return Ok(Transaction::write(writer, Arc::clone(self))),
                 Err(error) if error::is_busy(&error) && Instant::now() < deadline => sleep(backoff()).await,
-                Err(error) => return Err(error.into()),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -113,13 +113,19 @@ impl Database {
         self.stop.cancel();
         self.readers.close();
         self.tasks.close();
-        self.tasks.wait().await;
-        if let Ok(mut writer) = self.lock(Instant::now() + PATIENCE).await {
+        let deadline = Instant::now() + PATIENCE;
+        // The tasks need the writer once more: a transaction that is never ended must not keep the process.
+        let ended = timeout_at(deadline, self.tasks.wait()).await;
+        let (Ok(()), Ok(mut writer)) = (ended, self.lock(deadline).await) else {
+            return tracing::warn!("the database is left open: a transaction did not end");
+        };
+        let close = move || {
+            group::commit_held(&mut writer);
             // Copies the log back and removes it, unless another process has the database open.
-            let closed = tokio::task::spawn_blocking(move || writer.close()).await;
-            if let Err(error) = closed {
-                tracing::warn!(%error, "failed to close the database");
-            }
+            writer.close();
+        };
+        if let Err(error) = tokio::task::spawn_blocking(close).await {
+            tracing::warn!(%error, "failed to close the database");
         }
     }
 
@@ -141,7 +147,7 @@ impl Drop for Database {
 
 /// 1 to 5 ms, different for two processes that wait for each other.
 fn backoff() -> Duration {
-    let noise = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_nanos() / 1000 % 4000;
+    let noise = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().subsec_micros() % 4000;
     Duration::from_micros(1000 + u64::from(noise))
 }
 

@@ -2,6 +2,11 @@ use super::*;
 use crate::testing::{Place, add_one, n, table};
 use crate::{Row, Value};
 
+/// A row of the test table: k, n, b, x.
+fn columns(row: &Row) -> (String, Option<i64>, Option<bool>, Option<Vec<u8>>) {
+    (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap(), row.get(3).unwrap())
+}
+
 fn refused(url: &str) -> String {
     target(url).unwrap_err().to_string()
 }
@@ -124,9 +129,9 @@ async fn parameters_are_bound_by_name_and_nulls_come_back() {
         let empty: [Value; 4] = ["c".into(), None::<i64>.into(), None::<bool>.into(), None::<Vec<u8>>.into()];
         assert_eq!(tx.execute(insert, &empty).await.unwrap(), 1);
         let rows = tx.rows("SELECT k, n, b, x FROM t WHERE k >= $1 AND $1 <> 'x' ORDER BY k", &["b".into()]).await.unwrap();
-        let read = |row: &Row| (row.get(0).unwrap(), row.get(1).unwrap(), row.get(2).unwrap(), row.get(3).unwrap());
-        let read: Vec<(String, Option<i64>, Option<bool>, Option<Vec<u8>>)> = rows.iter().map(read).collect();
-        assert_eq!(read, [("b".into(), Some(5), Some(true), Some(vec![0, 255])), ("c".into(), None, None, None)]);
+        assert_eq!(columns(&rows[0]), ("b".into(), Some(5), Some(true), Some(vec![0, 255])));
+        assert_eq!(columns(&rows[1]), ("c".into(), None, None, None));
+        assert_eq!(rows.len(), 2);
         assert!(matches!(rows[1].get::<i64>(1), Err(StorageError::Corrupt(_))));
         assert!(matches!(rows[1].get::<i64>(9), Err(StorageError::Corrupt(_))));
         assert!(rows[0].get::<bool>(2).unwrap());
@@ -185,6 +190,21 @@ async fn a_closed_store_is_unavailable() {
         assert!(matches!(store.read().await, Err(StorageError::Unavailable(_))));
         let store = place.open().await;
         assert_eq!(n(&store).await, 0);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn closing_waits_for_an_open_transaction() {
+    for place in Place::all().await {
+        let store = place.open().await;
+        table(&store).await;
+        let mut tx = store.begin().await.unwrap();
+        tx.execute("UPDATE t SET n = 1", &[]).await.unwrap();
+        let mut closing = std::pin::pin!(store.close());
+        assert!(futures::poll!(&mut closing).is_pending());
+        let (committed, ()) = tokio::join!(tx.commit(), closing);
+        committed.unwrap();
+        assert_eq!(n(&place.open().await).await, 1);
     }
 }
 
