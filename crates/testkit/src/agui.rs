@@ -302,6 +302,20 @@ impl Sse {
         Ok(())
     }
 
+    /// Waits for a comment that keeps the connection alive.
+    ///
+    /// # Panics
+    /// If there is none in time, or the stream ends or breaks.
+    pub async fn keepalive(&mut self) {
+        let before = self.keepalives;
+        while self.keepalives == before {
+            let chunk = wait::bounded("a keep-alive", self.response.chunk()).await;
+            let chunk = chunk.ok().flatten().expect("the stream goes on");
+            self.buffer.extend(chunk);
+            self.parse().unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
     /// The next event.
     ///
     /// # Panics
@@ -382,6 +396,11 @@ pub fn lines(messages: &Value) -> Vec<String> {
         out.push(format!("{role}: {said}"));
     }
     out
+}
+
+/// The events without `frontdesk.queued`, of which a reader gets as many as it happens to wait for.
+pub fn unqueued(items: &[Item]) -> Vec<Item> {
+    items.iter().filter(|item| item.json["name"] != "frontdesk.queued").cloned().collect()
 }
 
 /// Like [`kinds`], without CUSTOM events, whose number depends on how long a run waited.

@@ -20,7 +20,7 @@ pub mod world;
 #[cfg(feature = "ai-test")]
 pub mod model;
 
-pub use agui::{Answer, Client, Item, Plain, Sse, input, kinds, lines, said, story};
+pub use agui::{Answer, Client, Item, Plain, Sse, input, kinds, lines, said, story, unqueued};
 pub use http::Request;
 pub use postgres::Postgres;
 pub use process::{Frontdesk, Process, Ran, Setup, signal};

@@ -139,3 +139,7 @@ async fn replayed(client: &Client, said: &Said) -> Option<String> {
     let seen: Vec<_> = said.terminal.clone().into_iter().collect();
     (ends != seen).then(|| format!("{} read again ends in {ends:?}, its reader saw {seen:?}", said.id))
 }
+
+#[cfg(test)]
+#[path = "check/tests.rs"]
+mod tests;

@@ -52,10 +52,10 @@ pub async fn run(world: &World, kills: u32, threads: usize, seed: u64) -> Report
     for kill in 0..kills {
         let shift = u64::from(kill) * SHIFT;
         // Two of three at a named point, in turn.
-        let point = (kill % 3 != 2).then(|| POINTS[(kill as usize * 2 / 3) % POINTS.len()]);
+        let point = (kill % 3 != 2).then(|| POINTS[(kill / 3 * 2 + kill % 3) as usize % POINTS.len()]);
         let mut setup = setup.clone().variable("FRONTDESK_SHIFT_MS", &shift.to_string());
         if let Some(point) = point {
-            setup = setup.variable("FRONTDESK_CRASH_AT", &format!("{point}:{}", 1 + random.below(12)));
+            setup = setup.variable("FRONTDESK_CRASH_AT", &format!("{point}:{}", 1 + random.below(40)));
         }
         let mut server = match start(&setup).await {
             Ok(server) => server,

@@ -27,7 +27,6 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("rustls", &["egress"]),
     ("axum", &["server"]),
     ("hyper", &["server", "testkit"]),
-    ("jsonwebtoken", &["server"]),
     ("jsonschema", &["catalog"]),
     ("clap", &["frontdesk"]),
     ("toml", &["frontdesk"]),

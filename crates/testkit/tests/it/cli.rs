@@ -136,6 +136,19 @@ fn wrong_configuration_says_where_and_what() {
     refuses(&world.setup, &serve, &["frontdesk.toml:3", "stepz", "steps"]);
 }
 
+/// The scripted model in the process answers only in the test binary, and there only when asked for.
+#[test]
+fn the_test_binary_has_a_model_of_its_own() {
+    let world = World::new(Engine::Sqlite).unwrap();
+    let setup = alone(&world).without("model.base_url").without("model.name");
+    let setup = Setup { binary: testkit::binary::binary("frontdesk-test"), ..setup };
+    let ran = setup.clone().variable("AI_TEST_PROVIDER", "true").run(&["run", "[[tool whoami {}]]"]);
+    assert_eq!((ran.code, ran.stdout.starts_with("done: ")), (Some(0), true), "{ran:?}");
+    let ran = setup.run(&["run", "[[say hi]]"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.stderr.contains("model-unconfigured"), "{}", ran.stderr);
+}
+
 #[test]
 fn organizations_users_and_migrations() {
     let world = World::new(Engine::Sqlite).unwrap();

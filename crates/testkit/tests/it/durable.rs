@@ -1,7 +1,7 @@
 //! What is left after a process was killed, stopped or told to go.
 
 use serde_json::{Value, json};
-use testkit::{Item, World, input, said, scripted::End, story, wait};
+use testkit::{Item, World, input, said, scripted::End, story, unqueued, wait};
 
 on_both_engines! {
     a_killed_run_goes_on
@@ -149,9 +149,7 @@ async fn a_worker_of_its_own(world: World) {
     world.provider.open("go");
     items.extend(stream.rest().await);
     assert_eq!(said(&items), "w1 w2 w3 w4");
-    let queued = |item: &Item| item.json["name"] == "frontdesk.queued";
-    items.retain(|item| !queued(item));
-    assert_eq!(joined.rest().await, items);
+    assert_eq!(unqueued(&joined.rest().await), unqueued(&items));
     worker.terminate();
     assert_eq!(worker.wait().code(), Some(0), "{}", worker.stderr());
     assert_eq!(worker.stdout(), "");

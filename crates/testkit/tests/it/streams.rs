@@ -1,7 +1,7 @@
 //! A run read again: from every offset, after its time, slowly.
 
 use serde_json::json;
-use testkit::{World, input, said, story, wait};
+use testkit::{Engine, World, input, said, script::numbered_text, story, unqueued, wait};
 
 on_both_engines! {
     a_finished_run_is_read_again_from_every_offset
@@ -15,7 +15,7 @@ async fn a_finished_run_is_read_again_from_every_offset(world: World) {
     let server = world.setup.serve();
     let ada = server.client("ada");
     let body = input("t", "r:1.2 ü", "m", "[[tool whoami {}]]");
-    let items = ada.post(&body).await.stream().rest().await;
+    let items = unqueued(&ada.post(&body).await.stream().rest().await);
     assert!(items.len() > 8);
     for (at, item) in items.iter().enumerate() {
         let id = item.id.as_deref().unwrap();
@@ -72,17 +72,24 @@ async fn after_its_time_a_stream_is_gone_and_the_answer_is_not(world: World) {
 async fn a_reader_that_stops_reading_holds_nobody_up(world: World) {
     let server = world.setup.serve();
     let ada = server.client("ada");
-    // Far more than a socket's buffers hold, over many readers.
-    let text = vec!["x".repeat(1000); 30].join(" ");
-    let mut unread = Vec::new();
-    for n in 0..8 {
-        let body = input("t", &format!("r{n}"), &format!("m{n}"), &format!("[[say {text}]]"));
-        unread.push(ada.post(&body).await.stream());
-        ada.status(&format!("r{n}"), "completed").await;
-    }
-    for stream in unread {
-        assert_eq!(said(&stream.rest().await), text);
-    }
+    // Some megabytes of events: more than a socket's buffers hold and than a run's log keeps.
+    let unread = ada.post(&input("t", "r", "m", "[[words 30000]]")).await.stream();
+    ada.status("r", "completed").await;
+    let text = numbered_text(30_000);
+    assert_eq!(ada.transcript("t").await[1], format!("assistant: {text}"));
+    assert_eq!(said(&unread.rest().await), text);
+    assert_eq!(said(&ada.join("r", "-1").await.stream().rest().await), text);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_silent_stream_is_kept_alive() {
+    let world = World::new(Engine::Sqlite).unwrap();
+    let server = world.setup.serve();
+    let mut stream = server.client("ada").post(&input("t", "r", "m", "[[words 2]][[gate go after 1]]")).await.stream();
+    stream.until(|item| item.json["delta"] == "w1").await;
+    stream.keepalive().await;
+    world.provider.open("go");
+    assert_eq!(said(&stream.rest().await), " w2");
 }
 
 async fn refused_reads(world: World) {
