@@ -14,7 +14,7 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Make a person a member, adding the organization if need be
+    /// Make a person a member of an organization that exists
     Add {
         #[arg(value_parser = user_id)]
         sub: UserId,
@@ -49,6 +49,10 @@ pub(crate) async fn run(program: Program, arguments: Arguments) -> Result<Exit, 
     let store = program.store().await?;
     match arguments.command {
         Command::Add { sub, org, role } => {
+            if !store.organizations().await?.iter().any(|known| known.id == org) {
+                store.close().await;
+                return Err(Failure::failed(format!("there is no organization {org}; add it with `org add {org}`")));
+            }
             let word = if store.add_user(&org, &sub, role.as_deref()).await? { "added" } else { "already there" };
             out::line(&format!("{sub} in {org}: {word}"))?;
         }
