@@ -56,6 +56,7 @@ impl Signals for InProcess {
 pub(crate) async fn bridge(store: Store, signals: Arc<dyn Signals>, stop: CancellationToken) {
     loop {
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             () = store.changed() => signals.send(Signal::Any),
         }
@@ -68,6 +69,7 @@ pub(crate) async fn hear(inner: Arc<Inner>) {
     let mut signals = inner.parts.signals.listen();
     loop {
         let signal = tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             signal = signals.next() => signal,
         };

@@ -21,6 +21,7 @@ pub(crate) async fn sweep(inner: Arc<Inner>, stop: CancellationToken) {
     tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             _ = tick.tick() => {}
         }

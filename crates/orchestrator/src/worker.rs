@@ -62,6 +62,7 @@ pub(crate) async fn work(inner: Arc<Inner>, scope: WorkScope, stop: Cancellation
 async fn claim(pool: &Arc<Pool>, stop: &CancellationToken) {
     loop {
         let permit = tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             permit = pool.slot() => permit,
         };
@@ -74,6 +75,7 @@ async fn claim(pool: &Arc<Pool>, stop: &CancellationToken) {
             continue;
         }
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             () = ready => {}
             () = tokio::time::sleep(POLL) => {}

@@ -21,6 +21,7 @@ pub(super) async fn keep(pool: Arc<Pool>, stop: CancellationToken) {
     let mut last_row = last;
     loop {
         tokio::select! {
+            biased;
             () = stop.cancelled() => return,
             () = tokio::time::sleep_until(last + PERIOD) => {}
             () = hinted(&pool, last) => {}
