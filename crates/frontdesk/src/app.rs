@@ -6,7 +6,7 @@ use catalog::Catalog;
 use domain::{ChannelName, ChatModel, Clock, Ids};
 use egress::{Client, Reach};
 use models::ConfigError;
-use orchestrator::{Channels, InProcess, Orchestrator, Roster, WorkScope};
+use orchestrator::{Channels, Enlisted, InProcess, Orchestrator, Roster, WorkScope};
 use storage::{OpenError, Store, StoreOptions};
 use tokio::net::TcpListener;
 
@@ -101,25 +101,29 @@ impl App {
             settings: self.server.clone(),
         };
         let app = server::App::open(parts).await.map_err(|error| Failure::failed(error.to_string()))?;
+        // Before the first line: who reads it may send a message at once.
+        let workers = self.enlist().await;
         listening(address)?;
         let shutdown = server::Shutdown { stop: stages.stop.clone(), cut: stages.cut.clone() };
         let serving = Box::pin(server::serve(listener, app, shutdown));
-        stages.until_cut(async { tokio::join!(serving, self.work_all(&stages)) }).await;
+        stages.until_cut(async { tokio::join!(serving, work(workers, &stages)) }).await;
         self.close(&stages).await;
         Ok(())
     }
 
     /// Works the queue until told to stop.
     pub async fn work(self, stages: Stages) {
-        stages.until_cut(self.work_all(&stages)).await;
+        let workers = self.enlist().await;
+        stages.until_cut(work(workers, &stages)).await;
         self.close(&stages).await;
     }
 
-    async fn work_all(&self, stages: &Stages) {
-        if self.concurrency > 0 {
-            let scope = WorkScope::All { concurrency: self.concurrency };
-            Box::pin(self.orchestrator.work(scope, stages.stop.clone())).await;
+    /// `None`: this process has no workers.
+    async fn enlist(&self) -> Option<Enlisted> {
+        if self.concurrency == 0 {
+            return None;
         }
+        Box::pin(self.orchestrator.enlist(WorkScope::All { concurrency: self.concurrency })).await
     }
 
     pub(crate) fn store(&self) -> &Store {
@@ -133,5 +137,11 @@ impl App {
                 self.store().close().await;
             })
             .await;
+    }
+}
+
+async fn work(workers: Option<Enlisted>, stages: &Stages) {
+    if let Some(workers) = workers {
+        workers.work(stages.stop.clone()).await;
     }
 }

@@ -26,4 +26,4 @@ pub use orchestrator::{Orchestrator, Parts};
 pub use roster::*;
 pub use settings::{Channels, OnDisconnect, Settings};
 pub use signals::InProcess;
-pub use worker::WorkScope;
+pub use worker::{Enlisted, WorkScope};

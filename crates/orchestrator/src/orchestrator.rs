@@ -12,7 +12,7 @@ use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Follow, From, Reader, Roster, Settings, Submission, SubmitError, Ticket, WorkScope,
+    Enlisted, Follow, From, Reader, Roster, Settings, Submission, SubmitError, Ticket, WorkScope,
     control::Stop,
     follow,
     hub::{Hub, Local, lock},
@@ -97,8 +97,16 @@ impl Orchestrator {
 
     /// Works the queue until `stop` is cancelled, lets runs in flight go on for `settings.grace`, hands the rest back.
     pub async fn work(&self, scope: WorkScope, stop: CancellationToken) {
+        if let Some(enlisted) = self.enlist(scope).await {
+            enlisted.work(stop).await;
+        }
+    }
+
+    /// A pool of workers that messages may count on from now on: [`Refusal::NoWorker`](storage::Refusal::NoWorker) is
+    /// over once this returned.
+    pub async fn enlist(&self, scope: WorkScope) -> Option<Enlisted> {
         self.0.start();
-        Box::pin(worker::work(self.0.clone(), scope, stop)).await;
+        Box::pin(worker::enlist(self.0.clone(), scope)).await
     }
 
     /// Ends the tasks that listen for signals and tell rows who reads. Call it after [`Orchestrator::work`] returned.

@@ -7,7 +7,7 @@ use storage::SweepPolicy;
 use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 
-use crate::{OnDisconnect, Settings, orchestrator::Inner};
+use crate::{OnDisconnect, Settings, orchestrator::Inner, turn::Note};
 
 const PERIOD: Duration = Duration::from_secs(1);
 
@@ -35,7 +35,7 @@ fn policy(settings: &Settings) -> SweepPolicy {
         OnDisconnect::Detach => None,
         OnDisconnect::Abort => Some(Duration::ZERO),
     };
-    SweepPolicy { linger, failures: FAILURES, retention: settings.retention }
+    SweepPolicy { linger, failures: FAILURES, retention: settings.retention, lost_note: Note::Lost.text() }
 }
 
 async fn once(inner: &Arc<Inner>, policy: &SweepPolicy) {

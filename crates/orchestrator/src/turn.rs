@@ -37,9 +37,10 @@ use self::{
     model::{Answer, Ask, End},
     out::Out,
     persist::persist,
-    prompt::{Context, Note},
+    prompt::Context,
     tools::Bench,
 };
+pub(crate) use self::{ids::reply, prompt::Note};
 use crate::{
     Parts, RoleDefinition,
     control::{RunControl, Stop},

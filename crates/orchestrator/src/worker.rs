@@ -34,18 +34,35 @@ pub enum WorkScope {
     Thread(ThreadKey),
 }
 
-/// Works until `stop`; then takes no more, lets runs go on for the grace, and has the rest handed back.
-pub(crate) async fn work(inner: Arc<Inner>, scope: WorkScope, stop: CancellationToken) {
+/// A pool of workers others count on already: its row is written. It takes no run before [`Enlisted::work`].
+pub struct Enlisted {
+    inner: Arc<Inner>,
+    pool: Arc<Pool>,
+}
+
+/// `None` if there is no id to be had for it.
+pub(crate) async fn enlist(inner: Arc<Inner>, scope: WorkScope) -> Option<Enlisted> {
+    let pool = Pool::new(inner.clone(), scope)?;
+    pool.beat(true).await;
+    Some(Enlisted { inner, pool })
+}
+
+impl Enlisted {
+    /// Works until `stop`; then takes no more, lets runs go on for `settings.grace`, and has the rest handed back.
+    pub async fn work(self, stop: CancellationToken) {
+        Box::pin(work(self, stop)).await;
+    }
+}
+
+async fn work(Enlisted { inner, pool }: Enlisted, stop: CancellationToken) {
     {
         let mut stops = lock(&inner.stops);
         stops.retain(|stop| !stop.is_cancelled());
         stops.push(stop.clone());
     }
-    let Some(pool) = Pool::new(inner.clone(), scope) else { return };
     let over = CancellationToken::new();
     // A caller that drops this call ends its tasks too.
     let _guard = over.clone().drop_guard();
-    pool.beat(true).await;
     let heartbeat = inner.tasks.spawn(heartbeat::keep(pool.clone(), over.clone()));
     let sweeper = inner.tasks.spawn(sweeper::sweep(inner.clone(), over.clone()));
     claim(&pool, &stop).await;

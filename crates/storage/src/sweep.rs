@@ -25,6 +25,8 @@ pub struct SweepPolicy {
     pub failures: i64,
     /// How long frames stay after a run's end.
     pub retention: Duration,
+    /// What the model reads later of a turn whose reply never came.
+    pub lost_note: String,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -129,7 +131,7 @@ impl Store {
             Settled::Cancelled
         } else if failures >= policy.failures {
             let reason = format!("its worker stopped {failures} times before the reply was complete");
-            let kind = EndKind::Abandoned { thread, reason: &reason, failures: 1 };
+            let kind = EndKind::Abandoned { thread, reason: &reason, note: &policy.lost_note, failures: 1 };
             end(&mut tx, Ending { run, kind, now }).await?;
             Settled::Abandoned
         } else {

@@ -12,6 +12,7 @@ use super::{FollowError, From, ItemKind, Reader, StreamItem, past::Past, seat::S
 use crate::{
     log::{Found, RunLog, json},
     orchestrator::Inner,
+    turn::reply,
 };
 
 /// Bytes of frames read at a time.
@@ -357,6 +358,10 @@ impl Feed {
                 past.event(seq, &line);
             }
         }
+        let record = Box::pin(self.store().run_by_key(&self.seat.run.key)).await?;
+        // The step that was lost is at most the one after those that are committed.
+        let steps = record.map_or(0, |record| record.steps).saturating_add(1);
+        past.unseen((1..=steps).map(|step| reply(&self.seat.run.key, sent.attempt, step)));
         Ok(past)
     }
 

@@ -11,6 +11,8 @@ const SUPERSEDED: &str = "frontdesk.superseded";
 pub(super) struct Past {
     /// The last event the reader was sent.
     sent: i64,
+    /// The last event that is known: others were sent and never stored.
+    known: i64,
     /// The last event of a committed step.
     committed: i64,
     open: Verifier,
@@ -20,7 +22,7 @@ pub(super) struct Past {
 
 impl Past {
     pub(super) fn new(sent: i64) -> Self {
-        Self { sent, committed: 0, open: Verifier::started(), messages: Vec::new() }
+        Self { sent, known: 0, committed: 0, open: Verifier::started(), messages: Vec::new() }
     }
 
     /// The next event of the attempt.
@@ -28,6 +30,7 @@ impl Past {
         if seq > self.sent {
             return;
         }
+        self.known = self.known.max(seq);
         let Ok(event) = serde_json::from_slice::<Event>(line) else { return };
         let begun = match &event {
             Event::TextMessageStart { message_id, .. } => Some(message_id),
@@ -46,6 +49,18 @@ impl Past {
     /// Events up to `seq` stand.
     pub(super) fn committed(&mut self, seq: i64) {
         self.committed = self.committed.max(seq);
+    }
+
+    /// The reader may have been sent these messages in events nobody stored: those that do not stand are named too, and
+    /// naming one it never saw does no harm.
+    pub(super) fn unseen(&mut self, replies: impl Iterator<Item = MessageId>) {
+        if self.known < self.sent {
+            for id in replies {
+                if !self.messages.iter().any(|(_, known)| *known == id) {
+                    self.messages.push((self.sent, id));
+                }
+            }
+        }
     }
 
     /// The events that lead the reader over to the next attempt.

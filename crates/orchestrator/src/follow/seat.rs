@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{CancelReason, Principal};
+use domain::{CancelReason, Principal, Signal};
 use storage::{RunRef, StorageError};
 
 use super::Reader;
@@ -114,6 +114,9 @@ async fn tell_row(
         return store.attend(&post.run, None).await;
     }
     store.unattend(&post.run).await?;
+    // Whoever runs it looks at its row: a next message of the same person may have taken its place.
+    inner.parts.signals.send(Signal::Run(post.run.clone()));
+    store.announce().await;
     if inner.parts.settings.on_disconnect == OnDisconnect::Abort
         && let Some((principal, run)) = whose
     {

@@ -12,7 +12,7 @@ use storage::ModelCall;
 use tokio::time::Instant;
 
 use self::draft::Draft;
-use super::{failure, halt::Halt, halt::Watch, out::Out};
+use super::{failure, halt::Halt, halt::Watch, ids::reply, out::Out};
 use crate::control::Stop;
 
 /// One question to a model.
@@ -56,7 +56,8 @@ pub(super) async fn ask(ask: Ask<'_>, watch: &Watch<'_>, out: &mut Out) -> Answe
     let Ask { model, ids, request, announce } = ask;
     let asked = Instant::now();
     let step = request.identity.step;
-    let mut draft = Draft::new(ids, model.model(), request.tool_choice, announce);
+    let reply = reply(&request.identity.key, request.identity.attempt, step);
+    let mut draft = Draft::new(ids, reply, model.model(), request.tool_choice, announce);
     let (end, usage, retries) = listen(model, request, watch, out, &mut draft).await;
     if !matches!(end, End::Halted(Halt::Stop(Stop::Fenced | Stop::Shutdown))) {
         draft.close(out);

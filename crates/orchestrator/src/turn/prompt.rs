@@ -24,6 +24,10 @@ pub(crate) enum Note {
     StepLimit,
     /// For the person, when a model does not keep to [`Note::StepLimit`].
     StepLimitAnswer,
+    /// The run is a dead letter.
+    Lost,
+    /// The turn panicked.
+    Broken,
     Length,
     ContentFilter,
     CallCutOff,
@@ -47,6 +51,8 @@ impl Note {
             Self::ContextTooLong => "context_too_long",
             Self::StepLimit => "step_limit",
             Self::StepLimitAnswer => "step_limit_answer",
+            Self::Lost => "lost",
+            Self::Broken => "broken",
             Self::Length => "length",
             Self::ContentFilter => "content_filter",
             Self::CallCutOff => "call_cut_off",

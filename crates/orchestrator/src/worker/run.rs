@@ -14,12 +14,11 @@ use crate::{
     follow,
     hub::{Local, Post, lock},
     log::{RunLog, RunWriter, json},
-    turn,
+    turn::{self, Note},
 };
 
-/// What a person and, in the next turn, the model read of a turn that broke in our own hands.
+/// What a person reads of a turn that broke in our own hands.
 const BROKEN: &str = "something went wrong on our side; send the message again";
-const BROKEN_NOTE: &str = "The reply to this message was lost through a fault of the server.";
 
 /// Runs it, unless this build cannot read it. `asked`: the moment before it was claimed.
 pub(super) async fn launch(pool: Arc<Pool>, claimed: Claimed, asked: Instant, permit: Option<OwnedSemaphorePermit>) {
@@ -28,7 +27,7 @@ pub(super) async fn launch(pool: Arc<Pool>, claimed: Claimed, asked: Instant, pe
     match unreadable(&claimed.record, &inner.parts.settings.channels) {
         Some(reason) => {
             tracing::error!(%run, reason, "a run cannot be read; it is a dead letter");
-            if let Err(error) = Box::pin(inner.parts.store.abandon(&claimed.lease, &reason)).await {
+            if let Err(error) = Box::pin(inner.parts.store.abandon(&claimed.lease, &reason, &Note::Lost.text())).await {
                 tracing::warn!(%run, %error, "failed to put a run away; its lease runs out by itself");
             }
             inner.parts.signals.send(Signal::Run(run));
@@ -102,7 +101,7 @@ impl Place {
             return;
         }
         let id = MessageId::parse(format!("note_{}", lease.run));
-        let messages = id.map(|id| Message::Note { id, text: BROKEN_NOTE.to_owned() }).into_iter().collect();
+        let messages = id.map(|id| Message::Note { id, text: Note::Broken.text() }).into_iter().collect();
         let frames = log.last_words(&json(&Event::error(Code::Internal, BROKEN)));
         let finish = Finish {
             status: RunStatus::Failed,

@@ -113,7 +113,7 @@ async fn a_stream_that_is_no_longer_kept_says_so_first() {
     working.stop().await;
     desk.store().shift_clock(601_000);
     let Settings { retention, .. } = Settings::default();
-    let policy = SweepPolicy { linger: None, failures: 3, retention };
+    let policy = SweepPolicy { linger: None, failures: 3, retention, lost_note: "lost".into() };
     assert_eq!(desk.store().sweep(&policy).await.unwrap().expired, 1);
     for from in [From::Start, From::After(Offset { attempt: 1, seq: 2 })] {
         let mut reading = desk.follow(&run, from);

@@ -213,7 +213,7 @@ impl Desk {
     }
 
     pub async fn lose_lease_of_others(&self) {
-        let policy = SweepPolicy { linger: None, failures: 3, retention: Duration::from_secs(600) };
+        let policy = SweepPolicy { linger: None, failures: 3, retention: Duration::from_secs(600), lost_note: "lost".into() };
         assert_eq!(self.store().sweep(&policy).await.unwrap().requeued.len(), 1);
     }
 }

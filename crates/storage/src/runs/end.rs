@@ -4,9 +4,6 @@ use domain::{CancelReason, Code, Event, Message, MessageId, Outcome, RunId, RunK
 
 use crate::{StorageError, Tx, frames, messages};
 
-/// What the model reads of a turn whose reply never came.
-const LOST: &str = "The reply to this message was lost before it was complete.";
-
 /// A run to end, whose row is locked and found active. Raising its attempt fences whoever still holds it.
 pub(crate) struct Ending<'a> {
     pub(crate) run: &'a RunKey,
@@ -24,6 +21,8 @@ pub(crate) enum EndKind<'a> {
     Abandoned {
         thread: &'a ThreadKey,
         reason: &'a str,
+        /// What the model reads of the turn later.
+        note: &'a str,
         /// Failures to add.
         failures: i64,
     },
@@ -60,9 +59,9 @@ pub(crate) async fn end(tx: &mut Tx, ending: Ending<'_>) -> Result<(), StorageEr
         EndKind::Abandoned { reason, .. } => Event::error(Code::Abandoned, *reason),
     };
     frames::insert_terminal(tx, ending.run, row.get(0)?, &event).await?;
-    if let EndKind::Abandoned { thread, .. } = ending.kind {
+    if let EndKind::Abandoned { thread, note, .. } = ending.kind {
         let id = MessageId::parse(format!("note_{}", ending.run)).map_err(|error| StorageError::Corrupt(error.to_string()))?;
-        let note = Message::Note { id, text: LOST.to_owned() };
+        let note = Message::Note { id, text: note.to_owned() };
         let Some(seq) = messages::reserve(tx, thread, 1, ending.now).await? else { return Ok(()) };
         let place = messages::Place {
             thread,

@@ -25,12 +25,16 @@ impl Store {
         tx.row(sql, &[run.as_str().into()]).await?.as_ref().map(RunRecord::read).transpose()
     }
 
-    /// The last reader's socket closed in this process. An ended run stays as it is.
+    /// The last reader's socket closed in this process. An ended run stays as it is. If the same person's next message
+    /// already waits in the thread (it was quicker than the closed socket), a running one is asked to stop.
     pub async fn unattend(&self, run: &RunKey) -> Result<(), StorageError> {
         retry!(async {
             let mut tx = self.begin().await?;
             let now = tx.now().await?;
-            let sql = "UPDATE runs SET unattended_since = $2
+            let sql = "UPDATE runs SET unattended_since = $2,
+                    cancel = CASE WHEN cancel IS NULL AND status = 'running' AND EXISTS (SELECT 1 FROM runs q
+                        WHERE q.thread_key = runs.thread_key AND q.user_id = runs.user_id AND q.status = 'queued'
+                            AND q.position > runs.position) THEN 'replaced' ELSE cancel END
                 WHERE key = $1 AND ended_at IS NULL AND unattended_since IS NULL";
             tx.execute(sql, &[run.as_str().into(), now.into()]).await?;
             tx.commit().await

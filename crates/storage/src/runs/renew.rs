@@ -73,14 +73,15 @@ impl Store {
         })
     }
 
-    /// Dead-letters a run this build cannot read, with RUN_ERROR `abandoned` as its last frame.
-    pub async fn abandon(&self, lease: &RunLease, reason: &str) -> Result<(), LeaseError> {
+    /// Dead-letters a run this build cannot read, with RUN_ERROR `abandoned` as its last frame. `note`: what the model
+    /// reads of the turn later.
+    pub async fn abandon(&self, lease: &RunLease, reason: &str, note: &str) -> Result<(), LeaseError> {
         retry!(async {
             let mut tx = self.begin().await?;
             let now = tx.now().await?;
             messages::lock_thread(&mut tx, &lease.thread).await?;
             fence(&mut tx, lease).await?;
-            let kind = EndKind::Abandoned { thread: &lease.thread, reason, failures: 0 };
+            let kind = EndKind::Abandoned { thread: &lease.thread, reason, note, failures: 0 };
             end(&mut tx, Ending { run: &lease.run, kind, now }).await?;
             tx.commit().await?;
             Ok::<_, LeaseError>(())

@@ -35,7 +35,7 @@ async fn everything_is_fenced(db: &Db, old: &RunLease) {
         store.commit_step(old, &step).await,
         store.finish(old, &finish(RunStatus::Completed, step)).await,
         store.hand_back(old).await,
-        store.abandon(old, "late").await,
+        store.abandon(old, "late", "lost").await,
         store.history(old, 10, 1_000).await.map(drop),
     ];
     for result in refused {
@@ -71,7 +71,7 @@ async fn an_ended_run_is_fenced(db: Db) {
     everything_is_fenced(&db, &lease).await;
     db.say(&who, "t", "r2", "m2").await;
     let lease = db.claim_one().await;
-    db.store.abandon(&lease, "written by a newer build").await.unwrap();
+    db.store.abandon(&lease, "written by a newer build", "lost").await.unwrap();
     everything_is_fenced(&db, &lease).await;
 }
 

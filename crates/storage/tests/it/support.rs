@@ -256,7 +256,12 @@ pub(crate) fn ada() -> Principal {
 }
 
 pub(crate) fn policy() -> SweepPolicy {
-    SweepPolicy { linger: Some(Duration::from_secs(30)), failures: 3, retention: Duration::from_secs(600) }
+    SweepPolicy {
+        linger: Some(Duration::from_secs(30)),
+        failures: 3,
+        retention: Duration::from_secs(600),
+        lost_note: "lost".into(),
+    }
 }
 
 pub(crate) fn assistant(message: &str) -> Message {

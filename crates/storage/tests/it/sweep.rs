@@ -78,7 +78,7 @@ async fn an_unreadable_run_is_a_dead_letter(db: Db) {
     let who = ada();
     let run = db.say(&who, "t", "r", "m").await;
     let lease = db.claim_one().await;
-    db.store.abandon(&lease, "it was written by a newer build").await.unwrap();
+    db.store.abandon(&lease, "it was written by a newer build", "lost").await.unwrap();
     let dead = db.store.dead_runs(10).await.unwrap();
     assert_eq!(dead[0].error, Some(("abandoned".to_owned(), "it was written by a newer build".to_owned())));
     assert_eq!((dead[0].failures, dead[0].attempt), (0, 2));

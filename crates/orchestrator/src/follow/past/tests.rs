@@ -36,6 +36,22 @@ fn what_was_not_sent_is_not_named() {
 }
 
 #[test]
+fn what_was_sent_and_never_stored_is_named() {
+    let replies = || ["kept", "lost"].into_iter().map(message);
+    let mut past = Past::new(9);
+    past.event(1, &serde_json::to_vec(&start("kept")).unwrap());
+    past.event(2, &serde_json::to_vec(&end("kept")).unwrap());
+    past.committed(2);
+    past.unseen(replies());
+    assert_eq!(past.bridge(), [Event::custom(SUPERSEDED, json!({ "messageIds": ["lost"] }))]);
+    let mut past = Past::new(2);
+    past.event(2, &serde_json::to_vec(&start("kept")).unwrap());
+    past.committed(2);
+    past.unseen(replies());
+    assert_eq!(past.bridge(), [end("kept")]);
+}
+
+#[test]
 fn a_call_names_its_message_once() {
     let call = |id: &str| Event::ToolCallStart {
         tool_call_id: domain::ToolCallId::parse(id).unwrap(),

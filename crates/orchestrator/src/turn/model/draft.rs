@@ -16,10 +16,12 @@ const MAX_BYTES: usize = 1 << 20;
 
 pub(super) struct Draft<'a> {
     ids: &'a dyn Ids,
+    /// The id of the row and of the first text message.
+    reply: MessageId,
     model: ModelRef,
     choice: ToolChoice,
     announce: bool,
-    /// The row's id, and the first text message's.
+    /// The text message that calls hang on, once there is one.
     message: Option<MessageId>,
     text: String,
     open_text: Option<MessageId>,
@@ -34,9 +36,10 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(ids: &'a dyn Ids, model: ModelRef, choice: ToolChoice, announce: bool) -> Self {
+    pub(super) fn new(ids: &'a dyn Ids, reply: MessageId, model: ModelRef, choice: ToolChoice, announce: bool) -> Self {
         Self {
             ids,
+            reply,
             model,
             choice,
             announce,
@@ -65,7 +68,7 @@ impl<'a> Draft<'a> {
     pub(super) fn into_answer(self, ledger: ModelCall, end: End) -> Answer {
         let thought = !self.reasoning.is_empty() || self.signature.is_some();
         Answer {
-            message: self.message.unwrap_or_else(|| ids::message(self.ids)),
+            message: self.reply,
             text: self.text,
             reasoning: thought.then_some(Reasoning { text: self.reasoning, signature: self.signature }),
             calls: self.calls,
@@ -169,7 +172,7 @@ impl<'a> Draft<'a> {
             return open.clone();
         }
         self.end_calls(out);
-        let id = ids::message(self.ids);
+        let id = if self.message.is_none() { self.reply.clone() } else { ids::message(self.ids) };
         self.message.get_or_insert_with(|| id.clone());
         self.open_text = Some(id.clone());
         out.say(Event::TextMessageStart { message_id: id.clone(), role: "assistant".to_owned() });

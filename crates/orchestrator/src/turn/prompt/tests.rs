@@ -12,6 +12,8 @@ fn every_note_has_its_text() {
         Note::ContextTooLong,
         Note::StepLimit,
         Note::StepLimitAnswer,
+        Note::Lost,
+        Note::Broken,
         Note::Length,
         Note::ContentFilter,
         Note::CallCutOff,
