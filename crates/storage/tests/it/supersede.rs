@@ -13,6 +13,7 @@ both_engines! {
     a_waiting_run_of_a_replaced_turn_ends
     a_new_message_may_interrupt
     a_run_nobody_reads_gives_way_to_the_next_message
+    a_next_message_that_was_quicker_than_the_closed_socket
     an_edited_message_can_come_back
 }
 
@@ -117,13 +118,23 @@ async fn a_run_nobody_reads_gives_way_to_the_next_message(db: Db) {
     let who = ada();
     let left = db.say(&who, "t", "r1", "m1").await;
     let lease = db.claim_one().await;
-    db.say(&who, "t", "r2", "m2").await;
-    assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, None);
     db.store.unattend(&left.key).await.unwrap();
-    db.say(&who, "t", "r3", "m3").await;
+    assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, None);
+    db.say(&who, "t", "r2", "m2").await;
     assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, Some(CancelReason::Replaced));
     db.answer(&lease, "a1").await;
     assert_eq!(db.history(&db.claim_one().await).await, ["m1", "a1", "m2"]);
+}
+
+/// The next message may be stored before the closed socket is noticed.
+async fn a_next_message_that_was_quicker_than_the_closed_socket(db: Db) {
+    let who = ada();
+    let left = db.say(&who, "t", "r1", "m1").await;
+    db.claim_one().await;
+    db.say(&who, "t", "r2", "m2").await;
+    assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, None);
+    db.store.unattend(&left.key).await.unwrap();
+    assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, Some(CancelReason::Replaced));
 }
 
 async fn an_edited_message_can_come_back(db: Db) {
