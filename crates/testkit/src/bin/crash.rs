@@ -38,11 +38,15 @@ async fn main() -> std::process::ExitCode {
 }
 
 fn print(engine: Engine, report: &Report, begun: Instant) {
+    let engine = match engine {
+        Engine::Sqlite => "SQLite",
+        Engine::Postgres => "PostgreSQL",
+    };
     for (what, count) in &report.kills {
-        eprintln!("{engine:<10?} {what:<30} {count:>4}");
+        eprintln!("{engine:<10} {what:<30} {count:>4}");
     }
     eprintln!(
-        "{engine:<10?} {} turns, {} model requests, {} dead letters, {} violations, {} s",
+        "{engine:<10} {} turns, {} model requests, {} dead letters, {} violations, {} s",
         report.turns,
         report.requests,
         report.abandoned,

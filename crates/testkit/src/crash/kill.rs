@@ -55,7 +55,7 @@ pub async fn run(world: &World, kills: u32, threads: usize, seed: u64) -> Report
         let point = (kill % 3 != 2).then(|| POINTS[(kill / 3 * 2 + kill % 3) as usize % POINTS.len()]);
         let mut setup = setup.clone().variable("FRONTDESK_SHIFT_MS", &shift.to_string());
         if let Some(point) = point {
-            setup = setup.variable("FRONTDESK_CRASH_AT", &format!("{point}:{}", 1 + random.below(40)));
+            setup = setup.variable("FRONTDESK_CRASH_AT", &format!("{point}:{}", pass(&mut random)));
         }
         let mut server = match start(&setup).await {
             Ok(server) => server,
@@ -65,7 +65,7 @@ pub async fn run(world: &World, kills: u32, threads: usize, seed: u64) -> Report
             }
         };
         let _ = place.send(Some(server.address));
-        let limit = if point.is_some() { REACH } else { Duration::from_millis(50 + random.below(1_500)) };
+        let limit = if point.is_some() { REACH } else { Duration::from_millis(50 + random.below(2_500)) };
         let died = died(&mut server.process, limit).await;
         let what = match (point, died) {
             (Some(point), true) => point,
@@ -119,6 +119,12 @@ async fn finish(
     };
     let client = |user: &str| Client::new(server.address).with_token(&token::token(user, "acme"));
     check::check(client, &said, &world.provider.records(), report).await;
+}
+
+/// Which pass of the point kills: half soon after the start, while everything is claimed again, half later, so that
+/// runs come to their end between the kills.
+fn pass(random: &mut Random) -> u64 {
+    if random.below(2) == 0 { 1 + random.below(10) } else { 20 + random.below(120) }
 }
 
 /// Starts off the async threads: it waits for the first line.
