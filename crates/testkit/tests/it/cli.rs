@@ -6,6 +6,7 @@ use testkit::{Engine, Setup, World, input, token, wait};
 on_both_engines! {
     run_answers_in_process
     run_asks_a_server
+    run_is_interrupted
     what_a_killed_command_leaves_is_gone_on_with
     the_dead_letter
 }
@@ -74,6 +75,19 @@ async fn run_asks_a_server(world: World) {
     let ran = with(&token::token("bob", "acme")).run(&["run", "--server", &url, "x"]);
     assert_eq!(ran.code, Some(3), "{ran:?}");
     assert!(ran.stderr.contains("no-worker"), "{}", ran.stderr);
+}
+
+async fn run_is_interrupted(world: World) {
+    let setup = alone(&world);
+    let mut asked = testkit::Process::spawn(&setup, &["run", "--thread", "t", "[[words 4]][[gate never after 2]]"]);
+    world.provider.reached("never").await;
+    testkit::signal(asked.pid(), "INT");
+    assert_eq!(asked.wait().code(), Some(130), "{}", asked.stderr());
+    wait::until("the provider's socket to close", async || world.provider.records()[0].end).await;
+    let shown = setup.run(&["threads", "show", "t"]);
+    assert!(shown.stdout.contains("cancelled") && shown.stdout.contains("w1 w2"), "{shown:?}");
+    let ran = setup.run(&["run", "--thread", "t", "[[say next]]"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "next\n"), "{}", ran.stderr);
 }
 
 async fn what_a_killed_command_leaves_is_gone_on_with(world: World) {
