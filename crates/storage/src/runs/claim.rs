@@ -7,7 +7,7 @@ use domain::crash;
 use super::record::run_columns;
 use crate::retry::retry;
 use crate::row::millis;
-use crate::{Claim, Claimed, RunRecord, StorageError, Store, Tx, Value};
+use crate::{Claim, Claimed, Engine, RunRecord, StorageError, Store, Tx, Value};
 
 /// How often one claim looks again when others were quicker.
 const ROUNDS: u32 = 8;
@@ -15,7 +15,7 @@ const ROUNDS: u32 = 8;
 /// The first active run of its thread, of an organization that may run more: what a claim may take. `$1`: how many
 /// an organization may run. The organizations at their limit are found once a statement, not once a row.
 macro_rules! candidates {
-    ($rest:literal) => {
+    ($rest:expr) => {
         concat!(
             "SELECT r.key, r.org_id FROM runs r WHERE r.status = 'queued'
                 AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = r.thread_key AND e.status = 'running')
@@ -25,6 +25,12 @@ macro_rules! candidates {
                     GROUP BY o.org_id HAVING COUNT(*) >= $1) ",
             $rest
         )
+    };
+}
+
+macro_rules! of_thread {
+    ($lock:literal) => {
+        candidates!(concat!("AND r.thread_key = $3 AND r.status IN ('queued', 'running') ORDER BY r.position LIMIT $2 ", $lock))
     };
 }
 
@@ -57,7 +63,12 @@ impl Store {
     async fn claim_round(&self, claim: &Claim<'_>, wanted: u32) -> Result<Round, StorageError> {
         let mut tx = self.begin().await?;
         let now = tx.now().await?;
-        let candidates = candidates(&mut tx, claim, wanted).await?;
+        let mut candidates = candidates(&mut tx, claim, wanted, Held::Skip).await?;
+        if candidates.is_empty() && self.engine() == Engine::Postgres {
+            // Somebody may hold the run for a moment: a reader who comes or goes, a second message of its thread.
+            // Nothing is locked here yet, so waiting meets nobody, and is sooner over than the time to the next poll.
+            candidates = self::candidates(&mut tx, claim, 1, Held::Wait).await?;
+        }
         let seen = candidates.len();
         lock_organizations(&mut tx, &candidates).await?;
         let mut claimed = Vec::new();
@@ -88,19 +99,22 @@ struct Candidate {
     now: i64,
 }
 
-async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32) -> Result<Vec<(String, String)>, StorageError> {
-    let limit = Value::from(claim.org_runs);
-    let rows = match claim.thread {
-        None => {
-            tx.rows(candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED"), &[limit, wanted.into()]).await?
-        }
-        Some(thread) => {
-            let sql = candidates!(
-                "AND r.thread_key = $3 AND r.status IN ('queued', 'running') ORDER BY r.position LIMIT $2 FOR UPDATE SKIP LOCKED"
-            );
-            tx.rows(sql, &[limit, wanted.into(), thread.as_str().into()]).await?
-        }
+/// What to do with a run whose row another transaction holds.
+enum Held {
+    Skip,
+    Wait,
+}
+
+async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32, held: Held) -> Result<Vec<(String, String)>, StorageError> {
+    let mut params = vec![Value::from(claim.org_runs), wanted.into()];
+    let sql = match (claim.thread, held) {
+        (None, Held::Skip) => candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED"),
+        (None, Held::Wait) => candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE"),
+        (Some(_), Held::Skip) => of_thread!("FOR UPDATE SKIP LOCKED"),
+        (Some(_), Held::Wait) => of_thread!("FOR UPDATE"),
     };
+    params.extend(claim.thread.map(|thread| thread.as_str().into()));
+    let rows = tx.rows(sql, &params).await?;
     rows.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect()
 }
 

@@ -33,8 +33,8 @@ impl Store {
             let now = tx.now().await?;
             let sql = "UPDATE runs SET unattended_since = $2,
                     cancel = CASE WHEN cancel IS NULL AND status = 'running' AND EXISTS (SELECT 1 FROM runs q
-                        WHERE q.thread_key = runs.thread_key AND q.user_id = runs.user_id AND q.status = 'queued'
-                            AND q.position > runs.position) THEN 'replaced' ELSE cancel END
+                        WHERE q.thread_key = runs.thread_key AND q.status IN ('queued', 'running')
+                            AND q.position > runs.position AND q.status = 'queued' AND q.user_id = runs.user_id) THEN 'replaced' ELSE cancel END
                 WHERE key = $1 AND ended_at IS NULL AND unattended_since IS NULL";
             tx.execute(sql, &[run.as_str().into(), now.into()]).await?;
             tx.commit().await
