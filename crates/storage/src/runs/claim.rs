@@ -66,8 +66,11 @@ impl Store {
         let mut candidates = candidates(&mut tx, claim, wanted, Held::Skip).await?;
         if candidates.is_empty() && self.engine() == Engine::Postgres {
             // Somebody may hold the run for a moment: a reader who comes or goes, a second message of its thread.
-            // Nothing is locked here yet, so waiting meets nobody, and is sooner over than the time to the next poll.
-            candidates = self::candidates(&mut tx, claim, 1, Held::Wait).await?;
+            // Waiting for that one row, with nothing else locked yet, is sooner over than the time to the next poll.
+            candidates = self::candidates(&mut tx, claim, 1, Held::Seen).await?;
+            for (run, _) in &candidates {
+                tx.row("SELECT key FROM runs WHERE key = $1 FOR UPDATE", &[run.into()]).await?;
+            }
         }
         let seen = candidates.len();
         lock_organizations(&mut tx, &candidates).await?;
@@ -102,16 +105,17 @@ struct Candidate {
 /// What to do with a run whose row another transaction holds.
 enum Held {
     Skip,
-    Wait,
+    /// Seen, and nothing is locked.
+    Seen,
 }
 
 async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32, held: Held) -> Result<Vec<(String, String)>, StorageError> {
     let mut params = vec![Value::from(claim.org_runs), wanted.into()];
     let sql = match (claim.thread, held) {
         (None, Held::Skip) => candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE SKIP LOCKED"),
-        (None, Held::Wait) => candidates!("ORDER BY r.position, r.key LIMIT $2 FOR UPDATE"),
+        (None, Held::Seen) => candidates!("ORDER BY r.position, r.key LIMIT $2"),
         (Some(_), Held::Skip) => of_thread!("FOR UPDATE SKIP LOCKED"),
-        (Some(_), Held::Wait) => of_thread!("FOR UPDATE"),
+        (Some(_), Held::Seen) => of_thread!(""),
     };
     params.extend(claim.thread.map(|thread| thread.as_str().into()));
     let rows = tx.rows(sql, &params).await?;
