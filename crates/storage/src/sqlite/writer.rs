@@ -9,7 +9,8 @@ use tokio::sync::{Notify, oneshot};
 
 use crate::{Durability, StorageError};
 
-/// Pages of the write-ahead log (4 KiB each) from which it is copied back.
+/// Pages (4 KiB each) the write-ahead log grows before it is copied back. Counted from the last time, not from its
+/// beginning: under constant load it does not start again by itself, and every commit would ask for a copy.
 const LONG_LOG: i32 = 1000;
 /// A busy writer leaves the lock to other processes for [`GAP`] this often: they ask for it every few milliseconds.
 const SPELL: Duration = Duration::from_millis(50);
@@ -28,6 +29,8 @@ pub(super) struct Writer {
     /// Committed in the open physical transaction, not answered.
     waiters: Vec<oneshot::Sender<Answer>>,
     long_log: Arc<Notify>,
+    /// Length of the log when it was last to be copied back.
+    copied: i32,
     busy_since: Instant,
     ended: Instant,
 }
@@ -51,6 +54,7 @@ impl Writer {
             changes: 0,
             waiters: Vec::new(),
             long_log,
+            copied: 0,
             busy_since: now,
             ended: now,
         }
@@ -121,8 +125,16 @@ impl Writer {
         }
         self.open = false;
         self.ended = Instant::now();
-        if LOG_PAGES.replace(0) >= LONG_LOG {
-            self.long_log.notify_one();
+        let pages = LOG_PAGES.replace(0);
+        if pages > 0 {
+            if pages < self.copied {
+                // It began again.
+                self.copied = 0;
+            }
+            if pages - self.copied >= LONG_LOG {
+                self.copied = pages;
+                self.long_log.notify_one();
+            }
         }
         Ok(())
     }
