@@ -3,6 +3,9 @@
 //! Every request is recorded before it is answered, and how it ended after: one JSON object a line,
 //! `{"n", "at", "body", "authorized"}` and `{"n", "at", "end"}` (see [`End`]).
 
+mod asked;
+mod out;
+
 use std::{
     collections::HashMap,
     fs::File,
@@ -21,9 +24,13 @@ use tokio::{
 
 use crate::{
     http::Wire,
-    script::{Act, Phase, Piece, Refusal, Script},
+    script::{Act, Phase, Piece, Refusal},
     strict,
 };
+
+use asked::Asked;
+pub use asked::{last_words, spoken, text};
+use out::Out;
 
 /// Bytes of arguments in one delta.
 const ARGUMENTS: usize = 8;
@@ -230,74 +237,6 @@ impl Scripted {
     }
 }
 
-/// What a request asks, as far as the script cares.
-struct Asked {
-    /// Text of the last user message.
-    user: String,
-    users: usize,
-    /// Rounds of tool results after it.
-    rounds: usize,
-    /// Results of the last round.
-    results: Vec<String>,
-    may_call: bool,
-}
-
-impl Asked {
-    fn of(body: &Value) -> Self {
-        let messages = body["messages"].as_array().map(Vec::as_slice).unwrap_or_default();
-        let (last, user) = last_words(messages).unwrap_or_default();
-        let after = messages.get(last + 1..).unwrap_or_default();
-        let called = after.iter().rposition(|message| message["role"] == "assistant").map_or(0, |at| at + 1);
-        Self {
-            user,
-            users: messages.iter().filter(|message| message["role"] == "user").count(),
-            rounds: after.iter().filter(|message| message["tool_calls"].is_array()).count(),
-            results: after[called..].iter().map(|message| text(&message["content"])).collect(),
-            may_call: body["tools"].is_array() && body["tool_choice"] != "none",
-        }
-    }
-
-    fn phase(&self) -> Phase {
-        match Script::parse(&self.user) {
-            Some(script) => script.phase(self.rounds, &self.results, self.may_call),
-            None => Phase::saying(&format!("You said: {} (user messages: {})", self.user, self.users)),
-        }
-    }
-}
-
-/// What the person said last, and in which message: the last line of a user message that is neither in a note of the
-/// server's nor in the context block. Messages in a row, and notes between them, come as one.
-pub fn last_words(messages: &[Value]) -> Option<(usize, String)> {
-    let users = messages.iter().enumerate().rev().filter(|(_, message)| message["role"] == "user");
-    let mut spoken = users.filter_map(|(at, message)| {
-        let text = spoken(&text(&message["content"]));
-        let line = text.lines().rfind(|line| !line.trim().is_empty())?.to_owned();
-        Some((at, line))
-    });
-    spoken.next()
-}
-
-/// A user message without `<note>` and `<context>` blocks.
-pub fn spoken(text: &str) -> String {
-    let mut out = text.to_owned();
-    for (open, close) in [("<note>", "</note>"), ("<context>", "</context>")] {
-        while let Some(from) = out.find(open) {
-            let to = out[from..].find(close).map_or(out.len(), |at| from + at + close.len());
-            out.replace_range(from..to, "");
-        }
-    }
-    out.trim().to_owned()
-}
-
-/// Text of a message's content, string or parts.
-pub fn text(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
-        _ => String::new(),
-    }
-}
-
 fn finish(phase: &Phase) -> &'static str {
     if phase.pieces.iter().any(|piece| matches!(piece, Piece::Call { .. })) {
         "tool_calls"
@@ -377,51 +316,4 @@ async fn left(wire: &mut Wire) {
 fn now() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// A chunked event stream; what need not leave yet is gathered into one write.
-struct Out {
-    pending: Vec<u8>,
-    bytes: bool,
-    head: bool,
-}
-
-impl Out {
-    fn new(bytes: bool) -> Self {
-        Self { pending: Vec::new(), bytes, head: false }
-    }
-
-    fn event(&mut self, value: &Value) {
-        self.raw(format!("data: {value}\n\n").as_bytes());
-    }
-
-    fn raw(&mut self, bytes: &[u8]) {
-        self.pending.extend_from_slice(bytes);
-    }
-
-    async fn flush(&mut self, wire: &mut Wire) -> io::Result<()> {
-        if !self.head {
-            self.head = true;
-            let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-            wire.stream.write_all(head.as_bytes()).await?;
-        }
-        let pending = std::mem::take(&mut self.pending);
-        let size = if self.bytes { 1 } else { pending.len().max(1) };
-        for part in pending.chunks(size) {
-            let mut chunk = format!("{:x}\r\n", part.len()).into_bytes();
-            chunk.extend_from_slice(part);
-            chunk.extend_from_slice(b"\r\n");
-            wire.stream.write_all(&chunk).await?;
-            if self.bytes {
-                // Lets the reader see this byte alone.
-                tokio::task::yield_now().await;
-            }
-        }
-        Ok(())
-    }
-
-    async fn end(&mut self, wire: &mut Wire) -> io::Result<()> {
-        self.flush(wire).await?;
-        wire.stream.write_all(b"0\r\n\r\n").await
-    }
 }
