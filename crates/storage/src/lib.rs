@@ -39,6 +39,6 @@ pub use runs::{
 };
 pub use store::{Durability, Engine, Store, StoreOptions};
 pub use sweep::{DeadRun, SweepPolicy, Swept};
-pub use threads::{Hydrated, ThreadSummary, ThreadView, TurnView};
+pub use threads::{DeletedThread, Hydrated, ThreadStatus, ThreadSummary, ThreadView, TurnView};
 pub use tx::{FromValue, Row, Tx, Value};
 pub use workers::WorkerRecord;

@@ -1,11 +1,15 @@
 //! Threads as their owner sees them.
 
+mod change;
+
 use domain::{ChannelName, Principal, RunId, ThreadId, ThreadKey};
 
 use crate::messages::message_columns;
 use crate::row::parsed;
 use crate::runs::run_columns;
 use crate::{ModelCall, Row, RunRecord, StorageError, Store, StoredMessage, Tx, runs};
+
+pub use change::DeletedThread;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ThreadSummary {
@@ -17,6 +21,13 @@ pub struct ThreadSummary {
     pub updated_at: i64,
     /// Rows a client would see.
     pub messages: i64,
+}
+
+/// A thread and what is going on in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ThreadStatus {
+    pub summary: ThreadSummary,
+    pub active_run: Option<RunId>,
 }
 
 /// What reopening a thread shows.
@@ -69,7 +80,8 @@ impl ThreadSummary {
 }
 
 impl Store {
-    /// Unknown or foreign: empty. `before`: a message id; `limit` messages at most. Notes are left out.
+    /// Unknown or foreign: empty. `before`: a message id; `limit`: messages of people and assistants at most, each call
+    /// with its result. Notes are left out.
     pub async fn hydrate(
         &self,
         principal: &Principal,
@@ -91,22 +103,25 @@ impl Store {
                 None => return Ok(Hydrated { active_run, ..Hydrated::default() }),
             },
         };
-        let wanted = limit.map_or(i64::MAX - 1, i64::from);
+        let end = End { active: last, before: (before_turn, before_seq) };
+        let start = match limit {
+            None => None,
+            Some(limit) => page_start(&mut tx, &key, end, limit).await?,
+        };
+        let (from_turn, from_seq) = start.unwrap_or((0, 0));
         let sql = concat!(
             "SELECT ",
             message_columns!(),
             " FROM messages WHERE thread_key = $1 AND superseded_by IS NULL AND role <> 'note'
                 AND turn <= $2 AND (turn < $2 OR role = 'user')
                 AND turn <= $3 AND (turn < $3 OR seq < $4)
-              ORDER BY turn DESC, seq DESC LIMIT $5"
+                AND turn >= $5 AND (turn > $5 OR seq >= $6)
+              ORDER BY turn, seq"
         );
-        let params = [key.as_str().into(), last.into(), before_turn.into(), before_seq.into(), (wanted + 1).into()];
+        let params = [key.as_str().into(), last.into(), before_turn.into(), before_seq.into(), from_turn.into(), from_seq.into()];
         let rows = tx.rows(sql, &params).await?;
-        let shown = usize::try_from(wanted).unwrap_or(usize::MAX);
-        let truncated = rows.len() > shown;
-        let mut messages = rows.iter().take(shown).map(StoredMessage::read).collect::<Result<Vec<_>, _>>()?;
-        messages.reverse();
-        Ok(Hydrated { messages, active_run, truncated })
+        let messages = rows.iter().map(StoredMessage::read).collect::<Result<Vec<_>, _>>()?;
+        Ok(Hydrated { messages, active_run, truncated: start.is_some() })
     }
 
     /// Newest first; `after` is the last item's `updated_at` and key of the page before.
@@ -128,6 +143,16 @@ impl Store {
             }
         };
         rows.iter().map(ThreadSummary::read).collect()
+    }
+
+    /// One thread of theirs.
+    pub async fn thread(&self, principal: &Principal, thread: &ThreadId) -> Result<Option<ThreadStatus>, StorageError> {
+        let mut tx = self.read().await?;
+        let params = [principal.org.as_str().into(), principal.user.as_str().into(), thread.as_str().into()];
+        let Some(row) = tx.row(summary!("AND t.id = $3"), &params).await? else { return Ok(None) };
+        let summary = ThreadSummary::read(&row)?;
+        let active_run = active(&mut tx, &summary.key).await?.map(|(run, _)| run);
+        Ok(Some(ThreadStatus { summary, active_run }))
     }
 
     /// Everything of one thread that stands, notes and ledger too, for `threads show`.
@@ -175,6 +200,29 @@ async fn active(tx: &mut Tx, thread: &ThreadKey) -> Result<Option<(RunId, i64)>,
         ORDER BY position LIMIT 1";
     let row = tx.row(sql, &[thread.as_str().into()]).await?;
     row.map(|row| Ok((parsed(&row, 0)?, row.get(1)?))).transpose()
+}
+
+/// What a page of a transcript ends with: the user row of the turn that is active, or the row before a message.
+#[derive(Clone, Copy)]
+struct End {
+    active: i64,
+    before: (i64, i64),
+}
+
+/// Where a page of `limit` messages begins, if there are older ones. Tools' results count for nothing: they go with
+/// their call.
+async fn page_start(tx: &mut Tx, thread: &ThreadKey, end: End, limit: u32) -> Result<Option<(i64, i64)>, StorageError> {
+    let sql = "SELECT turn, seq FROM messages WHERE thread_key = $1 AND superseded_by IS NULL AND role IN ('user', 'assistant')
+            AND turn <= $2 AND (turn < $2 OR role = 'user')
+            AND turn <= $3 AND (turn < $3 OR seq < $4)
+          ORDER BY turn DESC, seq DESC LIMIT $5";
+    let (turn, seq) = end.before;
+    let wanted = i64::from(limit) + 1;
+    let rows = tx.rows(sql, &[thread.as_str().into(), end.active.into(), turn.into(), seq.into(), wanted.into()]).await?;
+    match rows.as_slice() {
+        [.., first, _] if rows.len() > limit as usize => Ok(Some((first.get(0)?, first.get(1)?))),
+        _ => Ok(None),
+    }
 }
 
 /// Where a message is in the transcript's order.

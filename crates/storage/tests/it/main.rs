@@ -17,4 +17,5 @@ mod queue;
 mod steps;
 mod supersede;
 mod sweep;
+mod threads;
 mod transcript;
