@@ -6,7 +6,7 @@ use std::{
 };
 
 use catalog::Catalog;
-use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RunId, Signal, Signals};
+use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RunId, Signal, Signals, ThreadId};
 use storage::{Beat, CancelOutcome, RunRef, StorageError, Store};
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
@@ -93,6 +93,12 @@ impl Orchestrator {
     /// Asks a run to stop. A waiting one is ended at once; one that runs here is told within this call.
     pub async fn cancel(&self, principal: &Principal, run: &RunId) -> Result<CancelOutcome, StorageError> {
         self.0.cancel(principal, run, CancelReason::Asked).await
+    }
+
+    /// Deletes a thread with all that was said in it. Its runs stop: those here within this call, those elsewhere with
+    /// their next write or heartbeat; whoever reads one gets RUN_ERROR. False: the person has no such thread.
+    pub async fn delete_thread(&self, principal: &Principal, thread: &ThreadId) -> Result<bool, StorageError> {
+        self.0.delete_thread(principal, thread).await
     }
 
     /// Works the queue until `stop` is cancelled, lets runs in flight go on for `settings.grace`, hands the rest back.
@@ -202,5 +208,22 @@ impl Inner {
         }
         self.tell(Signal::Run(key));
         Ok(outcome)
+    }
+
+    async fn delete_thread(self: &Arc<Self>, principal: &Principal, thread: &ThreadId) -> Result<bool, StorageError> {
+        let Some(deleted) = self.parts.store.delete_thread(principal, thread).await? else { return Ok(false) };
+        for run in deleted.active {
+            if let Some(post) = self.hub.post(&run) {
+                if let Some(local) = post.local() {
+                    local.control.stop_for(Stop::Fenced);
+                    local.log.gone();
+                }
+                post.changed();
+            }
+            self.parts.signals.send(Signal::Run(run));
+        }
+        // Runs of others may go, now that its own do not.
+        self.tell(Signal::Ready);
+        Ok(true)
     }
 }
