@@ -21,6 +21,11 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(path: &str, raw: &'a RawValue) -> Res
     serde_json::from_str(raw.get()).map_err(|error| ApiError::input(path, excerpt(&without_place(&error), SAID)))
 }
 
+/// As [`read`], for what must be an object: a parser alone would take a list as the fields in their order.
+pub(crate) fn read_object<'a, T: Deserialize<'a>>(path: &str, raw: &'a RawValue) -> Result<T, ApiError> {
+    if raw.get().starts_with('{') { read(path, raw) } else { Err(ApiError::input(path, "is not an object")) }
+}
+
 /// A parser's message without its line and column, which would count from the piece, not from the body.
 fn without_place(error: &serde_json::Error) -> String {
     let text = error.to_string();

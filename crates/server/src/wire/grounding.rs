@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
-use super::read;
+use super::{read, read_object};
 use crate::problem::ApiError;
 
 #[derive(Deserialize)]
@@ -33,7 +33,8 @@ pub(crate) fn sentences(grounding: Option<&RawValue>, context: Option<&RawValue>
         }
     }
     if let Some(raw) = context {
-        for Context { description, value } in read::<Vec<Context>>("context", raw)? {
+        for (index, row) in read::<Vec<&RawValue>>("context", raw)?.into_iter().enumerate() {
+            let Context { description, value } = read_object(&format!("context[{index}]"), row)?;
             let value = value.as_ref().map(plain).unwrap_or_default();
             sentences.push(labelled(description.as_deref(), &value));
         }
@@ -43,8 +44,11 @@ pub(crate) fn sentences(grounding: Option<&RawValue>, context: Option<&RawValue>
 }
 
 fn entry(path: &str, raw: &RawValue, out: &mut Vec<String>) -> Result<(), ApiError> {
-    let entry: Entry =
-        read(path, raw).map_err(|_| ApiError::input(path, "is neither a text nor {source, title?, facts or text}"))?;
+    let neither = || ApiError::input(path, "is neither a text nor {source, title?, facts or text}");
+    if raw.get().starts_with('[') {
+        return Err(neither());
+    }
+    let entry: Entry = read(path, raw).map_err(|_| neither())?;
     let (label, facts) = match entry {
         Entry::Text(text) => {
             out.push(text.trim().to_owned());

@@ -117,6 +117,10 @@ struct Ours<'a> {
 /// Reads a body. How much of each is too much, intake says.
 pub(crate) fn parse(body: &[u8]) -> Result<Posted, ApiError> {
     let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(|error| envelope_error(&error))?;
+    // A list as long as the envelope would be read as its fields.
+    if !body.trim_ascii_start().starts_with(b"{") {
+        return Err(ApiError::input("the body", "is not an object"));
+    }
     let protocol = protocol(envelope.protocol_version)?;
     let thread = envelope.thread_id.ok_or_else(|| ApiError::input("threadId", "is missing; send the conversation's id"))?;
     let thread = id("threadId", thread, ThreadId::parse)?;
@@ -192,7 +196,7 @@ fn tools(raw: &RawValue) -> Result<Vec<ClientTool>, ApiError> {
     let mut tools = Vec::with_capacity(rows.len());
     for (index, row) in rows.into_iter().enumerate() {
         let path = format!("tools[{index}]");
-        let tool: Tool<'_> = read(&path, row)?;
+        let tool: Tool<'_> = super::read_object(&path, row)?;
         let name = tool.name.filter(|name| !name.is_empty()).ok_or_else(|| ApiError::input(&path, "has no name"))?;
         domain::ToolName::parse(&name).map_err(|error| ApiError::input(&format!("{path}.name"), error))?;
         tools.push(ClientTool {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use storage::NewMessage;
 
-use super::read;
+use super::{read, read_object};
 use crate::problem::{ApiError, excerpt};
 
 #[derive(Deserialize)]
@@ -22,10 +22,11 @@ struct Row<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct WirePart {
+struct WirePart<'a> {
     r#type: Option<String>,
     text: Option<String>,
-    source: Option<WireSource>,
+    #[serde(borrow)]
+    source: Option<&'a RawValue>,
     /// `binary` only, from here on (AG-UI before 1.0).
     mime_type: Option<String>,
     data: Option<String>,
@@ -43,7 +44,7 @@ struct WireSource {
 
 /// The last row of `messages`, which must be a person's.
 pub(crate) fn parse(path: &str, raw: &RawValue) -> Result<NewMessage, ApiError> {
-    let row: Row<'_> = read(path, raw)?;
+    let row: Row<'_> = read_object(path, raw)?;
     match row.role.as_deref() {
         Some("user") => {}
         Some(role) => {
@@ -73,7 +74,7 @@ fn content_parts(path: &str, content: &RawValue) -> Result<Vec<Part>, ApiError> 
 }
 
 fn part(path: &str, raw: &RawValue) -> Result<Part, ApiError> {
-    let part: WirePart = read(path, raw)?;
+    let part: WirePart<'_> = read_object(path, raw)?;
     let kind = part.r#type.as_deref().unwrap_or_default();
     match kind {
         "text" => match part.text {
@@ -83,6 +84,7 @@ fn part(path: &str, raw: &RawValue) -> Result<Part, ApiError> {
         "image" | "audio" | "video" | "document" => {
             let path = format!("{path}.source");
             let source = part.source.ok_or_else(|| ApiError::input(&path, "is missing"))?;
+            let source = read_object(&path, source)?;
             Ok(of_kind(kind, self::source(&path, source)?))
         }
         "binary" => {

@@ -119,7 +119,7 @@ fn what_is_wrong_is_named() {
         ),
         (with(r#""runId":"""#), Code::InvalidInput, "runId: "),
         (with(r#""tools":[{"name":"a"},{"description":"b"}]"#), Code::InvalidInput, "tools[1]: has no name"),
-        (with(r#""context":["x"]"#), Code::InvalidInput, "context: "),
+        (with(r#""context":["x"]"#), Code::InvalidInput, "context[0]: "),
         (with(&format!(r#""state":"{}""#, "x".repeat(MAX_STATE))), Code::InvalidInput, "state: has"),
         (with(&format!(r#""state":{deep}"#)), Code::InvalidInput, "state: recursion limit"),
         (with(r#""resume":[{"interruptId":"i"}]"#), Code::InvalidInput, "resume: "),
@@ -146,4 +146,30 @@ fn a_refusal_says_back_little() {
 #[test]
 fn bytes_that_are_no_text_are_no_json() {
     assert_eq!(parse(b"{\"threadId\":\"\xff\"}").unwrap_err().code, Code::InvalidJson);
+}
+
+#[test]
+fn a_list_is_no_object() {
+    let with = |key: &str, value: serde_json::Value| {
+        let mut body = json!({"threadId": "t", "messages": [{"id": "m", "role": "user", "content": "hi"}]});
+        body[key] = value;
+        body
+    };
+    let content = |part: serde_json::Value| json!([{"id": "m", "role": "user", "content": [part]}]);
+    for (body, place) in [
+        (
+            json!([null, "t", null, null, null, [{"id": "m", "role": "user", "content": "hi"}], null, null, null, null]),
+            "the body:",
+        ),
+        (with("messages", json!([["m", "user", "hi"]])), "messages[0]:"),
+        (with("messages", content(json!(["text", "hi", null, null, null, null, null]))), "messages[0].content[0]:"),
+        (with("messages", content(json!({"type": "image", "source": ["url", "u", null]}))), "messages[0].content[0].source:"),
+        (with("tools", json!([["n", "d", {}]])), "tools[0]:"),
+        (with("context", json!([["d", "v"]])), "context[0]:"),
+        (with("forwardedProps", json!({"grounding": [["s", "t", "f", "x"]]})), "forwardedProps.grounding[0]:"),
+    ] {
+        let error = parse(body.to_string().as_bytes()).unwrap_err();
+        assert_eq!(error.code, Code::InvalidInput, "{body}");
+        assert!(error.detail.starts_with(place), "{}", error.detail);
+    }
 }
