@@ -12,22 +12,26 @@ pub(crate) fn of(headers: &HeaderMap) -> Option<&str> {
     hosts.next().is_none().then_some(host)
 }
 
-/// The name in `host`, without port and brackets.
-fn name(host: &str) -> &str {
-    if let Some(rest) = host.strip_prefix('[') {
-        return rest.split_once(']').map_or(rest, |(name, _)| name);
-    }
-    host.rsplit_once(':').map_or(host, |(name, _)| name)
+/// The name in `host`, without port and brackets; `None` if more than a port follows it.
+fn name(host: &str) -> Option<&str> {
+    let (name, rest) = match host.strip_prefix('[') {
+        Some(rest) => rest.split_once(']')?,
+        None => host.find(':').map_or((host, ""), |colon| host.split_at(colon)),
+    };
+    let port = if rest.is_empty() { "" } else { rest.strip_prefix(':')? };
+    port.bytes().all(|byte| byte.is_ascii_digit()).then_some(name)
 }
 
 /// `allowed` holds names, perhaps with a port, which then must fit too.
 pub(crate) fn is_allowed(host: &str, allowed: &[String]) -> bool {
-    allowed.iter().any(|one| one.eq_ignore_ascii_case(host) || one.trim_matches(['[', ']']).eq_ignore_ascii_case(name(host)))
+    let name = name(host);
+    let is_name = |one: &str| name.is_some_and(|name| one.trim_matches(['[', ']']).eq_ignore_ascii_case(name));
+    allowed.iter().any(|one| one.eq_ignore_ascii_case(host) || is_name(one))
 }
 
 /// `localhost`, `*.localhost`, 127.0.0.0/8 or ::1.
 pub(crate) fn is_loopback(host: &str) -> bool {
-    let name = name(host);
+    let Some(name) = name(host) else { return false };
     let lower = name.to_ascii_lowercase();
     lower == "localhost" || lower.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
 }
@@ -54,6 +58,9 @@ mod tests {
         for host in ["", "example.com", "localhost.example.com", "10.0.0.1", "[::2]:80", "127.0.0.1.example.com", "0.0.0.0:80"] {
             assert!(!is_loopback(host), "{host}");
         }
+        for host in ["[::1].example.com", "[::1]example.com:80", "[::1", "127.0.0.1:example.com", "localhost:80:80", "::1"] {
+            assert!(!is_loopback(host), "{host}");
+        }
     }
 
     #[test]
@@ -66,6 +73,8 @@ mod tests {
             ("a:81", true),
             ("a:82", false),
             ("b", false),
+            ("desk.example.com:x", false),
+            ("[::1].example.com", false),
         ] {
             assert_eq!(is_allowed(host, &allowed), expected, "{host}");
         }
