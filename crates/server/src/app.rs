@@ -20,7 +20,7 @@ use crate::{
     auth::{AuthError, AuthSettings, Authenticator},
     auth_demo, cancel, health, host,
     problem::ApiError,
-    root, run,
+    root, run, threads,
 };
 
 /// `server.*`, `auth.*` and what of `limits.*` is the edge's.
@@ -85,6 +85,12 @@ impl App {
             .route("/v1/agui", post(agui::post::handler).get(agui::get::handler))
             .route("/v1/runs/{id}", get(run::handler))
             .route("/v1/runs/{id}/cancel", post(cancel::handler))
+            .route("/v1/threads", get(threads::list::handler))
+            .route(
+                "/v1/threads/{id}",
+                get(threads::show::handler).patch(threads::rename::handler).delete(threads::delete::handler),
+            )
+            .route("/v1/threads/{id}/messages", get(threads::messages::handler))
             .route("/v1/auth/demo", post(auth_demo::handler))
             .fallback(async || ApiError::not_found())
             .method_not_allowed_fallback(async || {

@@ -19,6 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const DRAIN: usize = 64 * 1024 * 1024;
 const DRAIN_PATIENCE: Duration = Duration::from_secs(5);
 
+/// Refuses what does not call itself JSON.
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = kind.split(';').next().unwrap_or_default().trim();
+    if kind.eq_ignore_ascii_case("application/json") {
+        return Ok(());
+    }
+    Err(ApiError::new(Code::UnsupportedMediaType, "send the body as content-type: application/json"))
+}
+
 /// The body, at most `limit` bytes of it; never more is held.
 pub(crate) async fn read(headers: &HeaderMap, mut body: Body, limit: usize) -> Result<Bytes, ApiError> {
     let announced = headers.get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse::<u64>().ok());

@@ -12,6 +12,7 @@ mod body;
 mod dialect;
 mod host;
 mod offset;
+mod page;
 mod problem;
 mod serve;
 mod sse;
@@ -23,6 +24,7 @@ mod cancel;
 mod health;
 mod root;
 mod run;
+mod threads;
 
 pub use app::{App, ServerParts, Settings};
 pub use auth::{AuthError, AuthMode, AuthSettings, LOCAL, Memberships, Signer, Token, ensure_local};

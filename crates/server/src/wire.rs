@@ -8,8 +8,9 @@ pub(crate) mod message;
 pub(crate) mod snapshot;
 pub(crate) mod transcript;
 
+use domain::Code;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{error::Category, value::RawValue};
 
 use crate::problem::{ApiError, excerpt};
 
@@ -19,6 +20,26 @@ const SAID: usize = 160;
 /// Reads `raw` as a `T`; `path` names it in the refusal.
 pub(crate) fn read<'a, T: Deserialize<'a>>(path: &str, raw: &'a RawValue) -> Result<T, ApiError> {
     serde_json::from_str(raw.get()).map_err(|error| ApiError::input(path, excerpt(&without_place(&error), SAID)))
+}
+
+/// Reads a whole body, which must be an object; `what` says what it is not if it is other JSON.
+pub(crate) fn read_body<'a, T: Deserialize<'a>>(what: &str, body: &'a [u8]) -> Result<T, ApiError> {
+    let value = serde_json::from_slice(body).map_err(|error| unreadable(what, &error))?;
+    // A list as long as the object would be read as its fields.
+    if body.trim_ascii_start().starts_with(b"{") { Ok(value) } else { Err(ApiError::input("the body", "is not an object")) }
+}
+
+fn unreadable(what: &str, error: &serde_json::Error) -> ApiError {
+    match error.classify() {
+        Category::Data => {
+            ApiError::new(Code::InvalidInput, format!("the body is no {what}: {}", excerpt(&error.to_string(), SAID)))
+        }
+        Category::Eof | Category::Syntax | Category::Io => {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            let detail = format!("the body is not JSON: {} ({place})", excerpt(&without_place(error), SAID));
+            ApiError::new(Code::InvalidJson, detail)
+        }
+    }
 }
 
 /// As [`read`], for what must be an object: a parser alone would take a list as the fields in their order.

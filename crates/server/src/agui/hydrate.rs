@@ -7,18 +7,16 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use domain::{Code, Principal, RunId, ThreadId};
+use domain::{MessageId, Principal, RunId, ThreadId};
 use serde::Serialize;
 use storage::Hydrated;
 
 use crate::{
     app::App,
+    page,
     problem::ApiError,
     wire::transcript::{UiMessage, ui_messages},
 };
-
-/// Most messages of a page.
-const MAX_PAGE: u32 = 100;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -52,8 +50,9 @@ pub(crate) async fn respond(
     thread: &ThreadId,
     query: &HashMap<String, String>,
 ) -> Result<Response, ApiError> {
-    let limit = query.get("limit").map(|text| page_size(text)).transpose()?;
-    let before = query.get("before").map(String::as_str);
+    let limit = query.get("limit").map(|text| page::size(text)).transpose()?;
+    let before = query.get("before").map(MessageId::parse).transpose().map_err(|_| page::bad_cursor("before"))?;
+    let before = before.as_ref().map(MessageId::as_str);
     let is_paged = limit.is_some() || before.is_some();
     let Hydrated { messages: rows, active_run, truncated } = app.store().hydrate(principal, thread, limit, before).await?;
     let page =
@@ -61,11 +60,4 @@ pub(crate) async fn respond(
     let active_run = active_run.map(|run_id| ActiveRun { run_id });
     let answer = Answer { messages: ui_messages(&rows), active_run, interrupts: None, page };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
-}
-
-fn page_size(text: &str) -> Result<u32, ApiError> {
-    match text.parse() {
-        Ok(size @ 1..=MAX_PAGE) => Ok(size),
-        _ => Err(ApiError::new(Code::InvalidRequest, format!("limit is not a number from 1 to {MAX_PAGE}"))),
-    }
 }

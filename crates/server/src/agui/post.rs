@@ -5,7 +5,6 @@
 
 use axum::{
     extract::{Request, State},
-    http::{HeaderMap, header},
     response::Response,
 };
 use domain::{Code, Principal, RunId};
@@ -29,7 +28,7 @@ pub(crate) async fn handler(State(app): State<App>, Caller(principal): Caller, r
         app.authenticator().member(&principal).await?;
         return replay::after_header(&app, &principal, place).await;
     }
-    require_json(&parts.headers)?;
+    body::require_json(&parts.headers)?;
     let posted = {
         // Freed before the stream begins.
         let body = body::read(&parts.headers, body, limit).await?;
@@ -60,15 +59,6 @@ fn mint(app: &App) -> Result<RunId, ApiError> {
         tracing::error!(%error, "the source of ids gave no id");
         ApiError::new(Code::Internal, "the message could not be stored; send it again")
     })
-}
-
-fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let kind = kind.split(';').next().unwrap_or_default().trim();
-    if kind.eq_ignore_ascii_case("application/json") {
-        return Ok(());
-    }
-    Err(ApiError::new(Code::UnsupportedMediaType, "send the body as content-type: application/json"))
 }
 
 impl std::convert::From<SubmitError> for ApiError {

@@ -10,10 +10,10 @@ use serde::{
     Deserialize, Deserializer,
     de::{SeqAccess, Visitor},
 };
-use serde_json::{error::Category, value::RawValue};
+use serde_json::value::RawValue;
 use storage::NewMessage;
 
-use super::{grounding, message, read};
+use super::{grounding, message, read, read_body};
 use crate::{
     dialect,
     problem::{ApiError, excerpt},
@@ -116,11 +116,7 @@ struct Ours<'a> {
 
 /// Reads a body. How much of each is too much, intake says.
 pub(crate) fn parse(body: &[u8]) -> Result<Posted, ApiError> {
-    let envelope: Envelope<'_> = serde_json::from_slice(body).map_err(|error| envelope_error(&error))?;
-    // A list as long as the envelope would be read as its fields.
-    if !body.trim_ascii_start().starts_with(b"{") {
-        return Err(ApiError::input("the body", "is not an object"));
-    }
+    let envelope: Envelope<'_> = read_body("RunAgentInput", body)?;
     let protocol = protocol(envelope.protocol_version)?;
     let thread = envelope.thread_id.ok_or_else(|| ApiError::input("threadId", "is missing; send the conversation's id"))?;
     let thread = id("threadId", thread, ThreadId::parse)?;
@@ -143,21 +139,6 @@ pub(crate) fn parse(body: &[u8]) -> Result<Posted, ApiError> {
     let grounding = grounding::sentences(props.grounding, envelope.context)?;
     let input = RunInput { grounding, client_tools, state, protocol, ..RunInput::default() };
     Ok(Posted { thread, run, parent_run, message, replaces, input })
-}
-
-fn envelope_error(error: &serde_json::Error) -> ApiError {
-    match error.classify() {
-        Category::Data => {
-            ApiError::new(Code::InvalidInput, format!("the body is no RunAgentInput: {}", excerpt(&error.to_string(), 160)))
-        }
-        Category::Eof | Category::Syntax | Category::Io => {
-            let place = format!("line {}, column {}", error.line(), error.column());
-            ApiError::new(
-                Code::InvalidJson,
-                format!("the body is not JSON: {} ({place})", excerpt(&super::without_place(error), 160)),
-            )
-        }
-    }
 }
 
 fn protocol(raw: Option<&RawValue>) -> Result<Option<String>, ApiError> {

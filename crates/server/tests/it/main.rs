@@ -5,5 +5,6 @@
 mod access;
 mod connections;
 mod reads;
+mod threads;
 mod turns;
 mod world;
