@@ -45,18 +45,25 @@ fn role(text: &str) -> Result<String, domain::IdError> {
     domain::RoleName::parse(text).map(|role| role.to_string())
 }
 
+/// A misspelt organization is no empty one.
+async fn known(store: &storage::Store, org: &OrgId) -> Result<(), Failure> {
+    if store.organizations().await?.iter().any(|known| known.id == *org) {
+        return Ok(());
+    }
+    store.close().await;
+    Err(Failure::failed(format!("there is no organization {org}; add it with `org add {org}`")))
+}
+
 pub(crate) async fn run(program: Program, arguments: Arguments) -> Result<Exit, Failure> {
     let store = program.store().await?;
     match arguments.command {
         Command::Add { sub, org, role } => {
-            if !store.organizations().await?.iter().any(|known| known.id == org) {
-                store.close().await;
-                return Err(Failure::failed(format!("there is no organization {org}; add it with `org add {org}`")));
-            }
+            known(&store, &org).await?;
             let word = if store.add_user(&org, &sub, role.as_deref()).await? { "added" } else { "already there" };
             out::line(&format!("{sub} in {org}: {word}"))?;
         }
         Command::List { org, json } => {
+            known(&store, &org).await?;
             let users = store.users(&org).await?;
             if json {
                 let item =

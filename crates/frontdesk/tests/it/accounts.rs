@@ -33,6 +33,12 @@ fn organizations_are_added_listed_and_removed() {
 #[test]
 fn people_belong_to_an_organization() {
     let desk = Desk::new();
+    for command in [&["user", "add", "ada", "--org", "acme"][..], &["user", "list", "--org", "acme"]] {
+        let ran = desk.run(command);
+        assert_eq!(ran.code, Some(1));
+        assert_eq!(ran.err, "frontdesk: there is no organization acme; add it with `org add acme`\n");
+    }
+    prints(desk.run(&["org", "add", "acme"]), "organization acme: added\n");
     prints(desk.run(&["user", "add", "ada", "--org", "acme", "--role", "admin"]), "ada in acme: added\n");
     prints(desk.run(&["user", "list", "--org", "acme"]), "ada  admin\n");
     prints(desk.run(&["org", "list"]), "acme\n");
