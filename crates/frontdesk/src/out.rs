@@ -29,7 +29,8 @@ pub(crate) fn note(text: &str) {
 /// Says why a command failed.
 pub(crate) fn failure(name: &str, failure: &Failure) {
     match &failure.message {
-        Message::Sentence(sentence) => note(&format!("{name}: {sentence}")),
+        // It may quote a server or a model.
+        Message::Sentence(sentence) => note(&format!("{name}: {}", plain(sentence))),
         Message::Findings(findings) => note(findings),
     }
 }

@@ -54,7 +54,11 @@ impl Desk {
     }
 
     pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        finish(self.command(arguments).spawn().unwrap())
+        finish(self.start(arguments))
+    }
+
+    pub(crate) fn start(&self, arguments: &[&str]) -> Child {
+        self.command(arguments).spawn().unwrap()
     }
 
     pub(crate) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> Ran {
@@ -74,7 +78,7 @@ impl Desk {
     }
 }
 
-fn finish(child: Child) -> Ran {
+pub(crate) fn finish(child: Child) -> Ran {
     let output = child.wait_with_output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
@@ -93,10 +97,16 @@ impl Serving {
 
     /// Status line and body of a request without a body.
     pub(crate) fn request(&self, method: &str, path: &str) -> (String, String) {
+        self.request_with(method, path, "")
+    }
+
+    /// The same with more header lines, each ended by CRLF.
+    pub(crate) fn request_with(&self, method: &str, path: &str, headers: &str) -> (String, String) {
         let address = self.address();
         let mut stream = TcpStream::connect(address).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {address}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+        let end = "Content-Length: 0\r\nConnection: close\r\n\r\n";
+        write!(stream, "{method} {path} HTTP/1.1\r\nHost: {address}\r\n{headers}{end}").unwrap();
         let mut answer = String::new();
         stream.read_to_string(&mut answer).unwrap();
         let (head, body) = answer.split_once("\r\n\r\n").unwrap();

@@ -3,5 +3,7 @@
 
 mod accounts;
 mod desk;
+mod keys;
+mod peers;
 mod refusals;
 mod serving;

@@ -79,6 +79,10 @@ fn run_without_a_model_is_refused() {
     let ran = Desk::new().run(&["run", "hello"]);
     assert_eq!((ran.code, ran.out.as_str()), (Some(3), ""), "{ran:?}");
     assert!(ran.err.starts_with("frontdesk: model-unconfigured: "), "{ran:?}");
+    let ran = Desk::new().with("AI_PROVIDER", "openai").run(&["run", "hello"]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.err.starts_with("AI_PROVIDER: missing-key: "), "{ran:?}");
+    assert!(ran.err.contains("\nfrontdesk: model-unconfigured: "), "{ran:?}");
 }
 
 #[test]

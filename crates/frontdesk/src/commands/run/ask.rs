@@ -14,6 +14,9 @@ pub(super) enum Show {
     Events,
 }
 
+/// After the first Ctrl-C: until the run has ended, be it that the store or the server does not take the cancel.
+pub(super) const STOPPING: Duration = Duration::from_secs(5);
+
 /// One turn, by ids made here.
 #[derive(Debug)]
 pub(super) struct Ask {
@@ -42,6 +45,12 @@ impl Ask {
     pub(super) fn waited(&self, what: &str) -> Failure {
         let (seconds, run, thread) = (self.wait.as_secs(), &self.run, &self.thread);
         Failure::failed(format!("no end after {seconds} s; run {run} in thread {thread} {what}"))
+    }
+
+    /// The command was interrupted and the run has not ended.
+    pub(super) fn left(&self) -> Failure {
+        let message = format!("interrupted; run {} in thread {} has not ended yet", self.run, self.thread);
+        Failure { exit: Exit::Interrupted, message: Message::Sentence(message) }
     }
 
     /// Prints what is to be printed at the end and says how the command ends.

@@ -9,7 +9,7 @@ use storage::{NewMessage, RunRef};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::ask::{Ask, End, How, Show};
+use super::ask::{Ask, End, How, STOPPING, Show};
 use crate::{App, Exit, Failure, commands::Person, out, program::Program, signals::Stages};
 
 /// After the answer: what else of the thread the worker took is handed back instead of waited for.
@@ -23,6 +23,14 @@ pub(super) async fn run(mut program: Program, person: Person, ask: Ask) -> Resul
     program.config.worker.grace = GRACE;
     let principal = person.principal()?;
     let (app, config) = program.app().await?;
+    if !app.orchestrator.model_configured() {
+        // A named provider without its key is not the same as no provider.
+        config
+            .warnings
+            .iter()
+            .filter(|warning| warning.code == "missing-key")
+            .for_each(|warning| out::note(&warning.to_string()));
+    }
     if config.auth.is_demo() {
         server::ensure_local(app.store()).await?;
     }
@@ -66,7 +74,7 @@ async fn converse(app: &App, principal: &Principal, ask: &Ask, stages: &Stages) 
 async fn read(app: &App, principal: &Principal, run: &RunRef, ask: &Ask, stages: &Stages) -> Result<How, Failure> {
     // Leaving is no sign that nobody wants the answer any more: it stays in the thread.
     let mut events = app.orchestrator.follow(principal, run.clone(), From::Start, Reader::Observer);
-    let deadline = Instant::now() + ask.wait;
+    let mut deadline = Instant::now() + ask.wait;
     let mut stopped = false;
     loop {
         tokio::select! {
@@ -82,9 +90,13 @@ async fn read(app: &App, principal: &Principal, run: &RunRef, ask: &Ask, stages:
             }
             () = stages.stop.cancelled(), if !stopped => {
                 stopped = true;
+                deadline = Instant::now() + STOPPING;
                 app.orchestrator.cancel(principal, &run.id).await?;
             }
-            () = tokio::time::sleep_until(deadline) => return Err(ask.waited("goes on with the next command in it, `serve` or `worker`")),
+            () = tokio::time::sleep_until(deadline) => return Err(match stopped {
+                true => ask.left(),
+                false => ask.waited("goes on with the next command in it, `serve` or `worker`"),
+            }),
         }
     }
     let Some(record) = app.store().run(principal, &run.id).await? else {

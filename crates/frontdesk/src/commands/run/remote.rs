@@ -10,7 +10,7 @@ use tokio::time::{sleep, timeout};
 use url::Url;
 
 use super::{
-    ask::{Ask, End, How, Show},
+    ask::{Ask, End, How, STOPPING, Show},
     wire::{self, Heard},
 };
 use crate::{Exit, Failure, Message, out, program::Program, signals::Stages};
@@ -41,6 +41,7 @@ pub(super) async fn run(program: &Program, url: Url, ask: Ask) -> Result<Exit, F
     tokio::select! {
         result = conversation => result,
         () = stages.cut.cancelled() => Ok(Exit::Interrupted),
+        () = async { stages.stop.cancelled().await; sleep(STOPPING).await } => Err(ask.left()),
         () = sleep(ask.wait) => Err(ask.waited("goes on as far as the server's threads.on_disconnect lets it")),
     }
 }

@@ -80,7 +80,9 @@ impl Heard {
 pub(super) fn problem(status: u16, body: &[u8]) -> (String, String) {
     let document: Value = serde_json::from_slice(body).unwrap_or_default();
     let text = |key: &str| document[key].as_str().filter(|text| !text.is_empty()).map(str::to_owned);
-    let detail = text("detail").or_else(|| text("title")).unwrap_or_else(|| format!("the server answered with status {status}"));
+    let detail = text("detail")
+        .or_else(|| text("title"))
+        .unwrap_or_else(|| "the answer is not one of this product's; check --server".to_owned());
     (text("code").unwrap_or_else(|| format!("status {status}")), detail)
 }
 
