@@ -1,6 +1,8 @@
 //! Reading the configuration file: TOML with the place of every key.
 
 use std::{
+    fs::File as Opened,
+    io::Read,
     ops::Range,
     path::{Path, PathBuf},
     sync::Arc,
@@ -21,7 +23,8 @@ use super::{
 pub(super) const MAX_BYTES: u64 = 1024 * 1024;
 
 /// The file to read: `--config`, else `FRONTDESK_CONFIG`, else `./frontdesk.toml`, else `~/.frontdesk/config.toml`.
-/// The first two must exist.
+/// The first two must exist; they may be pipes. What has the name of the others but cannot be read is an error later,
+/// never passed over.
 pub(super) fn locate(environment: &Environment, flag: Option<&Path>, problems: &mut Problems) -> Option<PathBuf> {
     let named = flag.map(|path| (path.to_owned(), Place::Flag("--config"))).or_else(|| {
         let path = environment.get("FRONTDESK_CONFIG").filter(|path| !path.is_empty())?;
@@ -29,7 +32,7 @@ pub(super) fn locate(environment: &Environment, flag: Option<&Path>, problems: &
     });
     if let Some((path, at)) = named {
         let path = environment.expand(&path);
-        if environment.directory.join(&path).is_file() {
+        if environment.directory.join(&path).metadata().is_ok_and(|found| !found.is_dir()) {
             return Some(path);
         }
         problems.error(&at, "not-found", format!("there is no file {}", path.display()));
@@ -37,16 +40,18 @@ pub(super) fn locate(environment: &Environment, flag: Option<&Path>, problems: &
     }
     let local = PathBuf::from("frontdesk.toml");
     let home = environment.home.as_ref().map(|home| home.join(".frontdesk").join("config.toml"));
-    [Some(local), home].into_iter().flatten().find(|path| environment.directory.join(path).is_file())
+    [Some(local), home].into_iter().flatten().find(|path| environment.directory.join(path).symlink_metadata().is_ok())
 }
 
-/// Reads a text file of at most [`MAX_BYTES`].
+/// Reads a text file, pipe or device of at most [`MAX_BYTES`]: nothing endless.
 pub(super) fn read(path: &Path) -> Result<String, String> {
-    let bytes = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
-    if bytes > MAX_BYTES {
-        return Err(format!("it has {bytes} bytes, at most {MAX_BYTES} are read"));
+    let file = Opened::open(path).map_err(|error| error.to_string())?;
+    let mut bytes = Vec::new();
+    file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(format!("it has more than {MAX_BYTES} bytes"));
     }
-    std::fs::read_to_string(path).map_err(|error| error.to_string())
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
 }
 
 pub(super) fn layer(environment: &Environment, path: &Path, problems: &mut Problems) -> Table {

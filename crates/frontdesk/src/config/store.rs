@@ -31,6 +31,9 @@ impl Store {
                         let message = "store.url must name a file, such as sqlite:frontdesk.db; a store in memory would lose \
                                        accepted messages";
                         from.problems.error(&given.at, "invalid-value", message);
+                    } else if path.contains('?') {
+                        let message = "store.url takes no options after \"?\" with sqlite; name only the file";
+                        from.problems.error(&given.at, "invalid-value", message);
                     } else {
                         url = format!("{SQLITE}{}", from.resolve(path, &given.at).display());
                     }
@@ -55,7 +58,10 @@ impl Store {
             return self.url.clone();
         }
         match url::Url::parse(&self.url) {
-            Ok(url) => format!("{}://{}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path()),
+            Ok(url) => {
+                let port = url.port().map(|port| format!(":{port}")).unwrap_or_default();
+                format!("{}://{}{port}{}", url.scheme(), url.host_str().unwrap_or_default(), url.path())
+            }
             Err(_) => "postgres://…".to_owned(),
         }
     }

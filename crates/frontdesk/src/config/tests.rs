@@ -229,6 +229,28 @@ fn the_file_is_found_in_its_four_places() {
 }
 
 #[test]
+fn a_file_that_cannot_be_read_is_never_passed_over() {
+    let case = Case::empty();
+    std::os::unix::fs::symlink("gone.toml", case.path("frontdesk.toml")).expect("linked");
+    case.errors(&["frontdesk.toml:1:1: unreadable: cannot read the file: No such file or directory (os error 2)"]);
+    let case = Case::empty();
+    std::fs::create_dir(case.path("frontdesk.toml")).expect("made");
+    case.errors(&["frontdesk.toml:1:1: unreadable: cannot read the file: Is a directory (os error 21)"]);
+}
+
+#[test]
+fn a_named_file_may_be_a_device_but_nothing_endless() {
+    let mut case = Case::empty();
+    case.flags.config = Some("/dev/null".into());
+    assert_eq!(case.ok().worker.concurrency, 64);
+    case.flags.config = Some("/dev/zero".into());
+    case.errors(&["/dev/zero:1:1: unreadable: cannot read the file: it has more than 1048576 bytes"]);
+    Case::empty()
+        .with("FRONTDESK__MODEL__API_KEY_FILE", "/dev/zero")
+        .errors(&["FRONTDESK__MODEL__API_KEY_FILE: unreadable: cannot read the file it names: it has more than 1048576 bytes"]);
+}
+
+#[test]
 fn a_variable_has_the_type_of_its_key() {
     let one = |variable: &str, value: &str| Case::empty().with(variable, value);
     one("FRONTDESK__WORKER__CONCURRENCY", "many")
@@ -313,6 +335,12 @@ fn a_database_password_is_never_shown() {
     assert_eq!(config.store.url, "postgres://ann:s3cret@db.local/desk");
     assert_eq!(config.store.shown(), "postgres://db.local/desk");
     assert!(!format!("{config:?}").contains("s3cret"));
+    let config = Case::file("[store]\nurl = \"postgres://ann:s3cret@db.local:5433/desk?password=s3cret\"").ok();
+    assert_eq!(config.store.shown(), "postgres://db.local:5433/desk");
+    check(
+        "[store]\nurl = \"sqlite://desk.db?mode=rwc\"",
+        &["frontdesk.toml:2:7: invalid-value: store.url takes no options after \"?\" with sqlite; name only the file"],
+    );
     check(
         "[store]\nurl = \"mysql://ann:s3cret@db\"",
         &["frontdesk.toml:2:7: invalid-value: store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE"],
