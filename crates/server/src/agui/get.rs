@@ -44,7 +44,7 @@ pub(crate) async fn handler(
     };
     if method == Method::HEAD {
         // A reader that reads nothing would leave at once, and its leaving counts.
-        app.store().run(&principal, &run).await?.ok_or_else(ApiError::run_not_found)?;
+        replay::readable(&app, &principal, &run).await?;
         return Ok(crate::sse::response(axum::body::Body::empty()));
     }
     replay::follow(&app, &principal, &run, place).await

@@ -29,13 +29,9 @@ pub(crate) async fn after_header(app: &App, principal: &Principal, place: &Heade
     follow(app, principal, &run, Place::After(offset)).await
 }
 
-/// A stream of the principal's own run. Unknown: 404; its events are gone: 410.
+/// A stream of the principal's own run.
 pub(crate) async fn follow(app: &App, principal: &Principal, run: &RunId, place: Place) -> Result<Response, ApiError> {
-    let record = app.store().run(principal, run).await?.ok_or_else(ApiError::run_not_found)?;
-    if is_expired(app, &record).await? {
-        let detail = "the events of this run are no longer kept; reload the thread with GET /v1/agui?threadId=…";
-        return Err(ApiError::new(Code::StreamExpired, detail));
-    }
+    let record = readable(app, principal, run).await?;
     let dialect = Dialect::of(record.input.as_ref().and_then(|input| input.protocol.as_deref()));
     let from = match place {
         Place::Start => From::Start,
@@ -44,6 +40,16 @@ pub(crate) async fn follow(app: &App, principal: &Principal, run: &RunId, place:
     let id = record.reference.id.clone();
     let events = app.orchestrator().follow(principal, record.reference, from, Reader::Person);
     Ok(Sse::new(events, id, dialect).into_response())
+}
+
+/// The principal's own run, whose events are there to be read. Unknown: 404; its events are gone: 410.
+pub(crate) async fn readable(app: &App, principal: &Principal, run: &RunId) -> Result<RunRecord, ApiError> {
+    let record = app.store().run(principal, run).await?.ok_or_else(ApiError::run_not_found)?;
+    if is_expired(app, &record).await? {
+        let detail = "the events of this run are no longer kept; reload the thread with GET /v1/agui?threadId=…";
+        return Err(ApiError::new(Code::StreamExpired, detail));
+    }
+    Ok(record)
 }
 
 /// One synthetic run, if the events of `run` are no longer kept.

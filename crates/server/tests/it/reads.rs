@@ -51,6 +51,8 @@ async fn a_run_whose_events_are_gone_is_told_from_the_transcript() {
     for query in ["?runId=r1&offset=-1", "?runId=r1&offset=r1:1.1"] {
         let answer = world.get(&format!("/v1/agui{query}")).await;
         assert_eq!(answer.problem(), (410, "stream-expired".to_owned()), "{query}");
+        let head = world.request("HEAD", &format!("/v1/agui{query}")).await.body(Body::empty()).unwrap();
+        assert_eq!(world.send(head).await.status, 410, "{query}");
     }
     let again = world.agui(input("t1", "r1", "hello")).await;
     let events = again.events();
