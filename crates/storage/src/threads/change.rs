@@ -64,6 +64,7 @@ async fn delete(tx: &mut Tx, thread: ThreadKey) -> Result<DeletedThread, Storage
             active.push(parsed(&row, 0)?);
         }
     }
+    // A table that keeps something of what was said gets its line here.
     for sql in [
         "DELETE FROM frames WHERE run_key IN (SELECT key FROM runs WHERE thread_key = $1)",
         "DELETE FROM runs WHERE thread_key = $1",
