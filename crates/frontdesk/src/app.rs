@@ -7,10 +7,11 @@ use domain::{ChannelName, ChatModel, Clock, Ids};
 use egress::{Client, Reach};
 use models::ConfigError;
 use orchestrator::{Channels, Enlisted, InProcess, Orchestrator, Roster, WorkScope};
+use server::AuthError;
 use storage::{OpenError, Store, StoreOptions};
 use tokio::net::TcpListener;
 
-use crate::{Failure, config::Config, signals::Stages};
+use crate::{Failure, config::Config, keys, signals::Stages};
 
 /// What configuration does not decide.
 pub struct Parts {
@@ -61,6 +62,7 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
     let server = server::Settings {
         body_bytes: config.limits.body_bytes,
         allowed_hosts: config.server.allowed_hosts.clone(),
+        allowed_origins: config.server.allowed_origins.clone(),
         public_url: config.server.public_url.clone(),
         grace: config.worker.grace,
         auth: config.auth.settings.clone(),
@@ -98,9 +100,10 @@ impl App {
             orchestrator: self.orchestrator.clone(),
             ids: self.ids.clone(),
             clock: self.clock.clone(),
+            fetch_keys: keys::fetch(),
             settings: self.server.clone(),
         };
-        let app = server::App::open(parts).await.map_err(|error| Failure::failed(error.to_string()))?;
+        let app = server::App::open(parts).await.map_err(refused)?;
         // Before the first line: who reads it may send a message at once.
         let workers = self.enlist().await;
         listening(address)?;
@@ -137,6 +140,14 @@ impl App {
                 self.store().close().await;
             })
             .await;
+    }
+}
+
+/// What a person can put right in the configuration ends with another code than what broke.
+fn refused(error: AuthError) -> Failure {
+    match error {
+        AuthError::ShortSecret { .. } | AuthError::Keys { .. } | AuthError::CannotSign => Failure::usage(error.to_string()),
+        AuthError::Random | AuthError::Storage(_) => Failure::failed(error.to_string()),
     }
 }
 

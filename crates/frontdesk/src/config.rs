@@ -111,7 +111,7 @@ impl Config {
         if self.auth.is_demo() && !self.server.listen.ip().is_loopback() {
             let message = format!(
                 "auth.mode is demo, in which everybody may get a token, and {} is not a loopback address; \
-                 set auth.jwt_secret or listen on 127.0.0.1",
+                 set auth.jwt_secret or auth.jwks, or listen on 127.0.0.1",
                 self.server.listen
             );
             return Err(Invalid(vec![Problem {

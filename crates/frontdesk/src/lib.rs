@@ -16,6 +16,7 @@ mod builder;
 mod cli;
 mod commands;
 mod exit;
+mod keys;
 mod logging;
 mod out;
 mod program;

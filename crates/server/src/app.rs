@@ -17,8 +17,8 @@ use url::Url;
 
 use crate::{
     agui,
-    auth::{AuthError, AuthSettings, Authenticator},
-    auth_demo, cancel, health, host,
+    auth::{AuthError, AuthSettings, Authenticator, FetchKeys},
+    auth_demo, cancel, cors, health, host,
     problem::ApiError,
     root, run, threads,
 };
@@ -30,6 +30,8 @@ pub struct Settings {
     pub body_bytes: usize,
     /// `server.allowed_hosts`: names a request's `Host` may have, without port; empty allows any.
     pub allowed_hosts: Vec<String>,
+    /// `server.allowed_origins`: pages of these may call the API from a browser, `*` all; empty only our own.
+    pub allowed_origins: Vec<String>,
     /// `server.public_url`: where people reach us, if not at the listener's address.
     pub public_url: Option<Url>,
     /// `worker.grace_seconds`: how long open streams may go on once [`serve`](crate::serve) was told to stop.
@@ -42,6 +44,7 @@ impl Default for Settings {
         Self {
             body_bytes: domain::Limits::default().body_bytes,
             allowed_hosts: Vec::new(),
+            allowed_origins: Vec::new(),
             public_url: None,
             grace: Duration::from_secs(25),
             auth: AuthSettings::default(),
@@ -55,6 +58,8 @@ pub struct ServerParts {
     pub orchestrator: Orchestrator,
     pub ids: Arc<dyn Ids>,
     pub clock: Arc<dyn Clock>,
+    /// For `auth.jwks`.
+    pub fetch_keys: FetchKeys,
     pub settings: Settings,
 }
 
@@ -72,13 +77,13 @@ struct Inner {
 impl App {
     /// Opens the keys; in demo mode makes them and demo's person.
     pub async fn open(parts: ServerParts) -> Result<Self, AuthError> {
-        let ServerParts { orchestrator, ids, clock, settings } = parts;
-        let authenticator = Authenticator::open(orchestrator.store().clone(), &settings.auth, clock).await?;
+        let ServerParts { orchestrator, ids, clock, fetch_keys, settings } = parts;
+        let authenticator = Authenticator::open(orchestrator.store().clone(), &settings.auth, clock, fetch_keys).await?;
         Ok(Self(Arc::new(Inner { orchestrator, ids, authenticator, settings })))
     }
 
     pub fn router(&self) -> Router {
-        Router::new()
+        let router = Router::new()
             .route("/", get(root::handler))
             .route("/healthz", get(health::healthz))
             .route("/readyz", get(health::readyz))
@@ -91,11 +96,12 @@ impl App {
                 get(threads::show::handler).patch(threads::rename::handler).delete(threads::delete::handler),
             )
             .route("/v1/threads/{id}/messages", get(threads::messages::handler))
-            .route("/v1/auth/demo", post(auth_demo::handler))
+            .route(auth_demo::PATH, post(auth_demo::handler))
             .fallback(async || ApiError::not_found())
             .method_not_allowed_fallback(async || {
                 ApiError::new(Code::MethodNotAllowed, "this address does not answer that method; Allow says which it does")
-            })
+            });
+        cors::layer(router, &self.settings().allowed_origins)
             .layer(middleware::from_fn_with_state(self.clone(), check_host))
             .layer(DefaultBodyLimit::disable())
             .with_state(self.clone())

@@ -1,17 +1,20 @@
 //! Who is asking: bearer tokens in, a [`domain::Principal`] and its membership out.
 //!
-//! One kind of key today (HS256, with the configured secret or demo's own); a key set from a URL becomes another
-//! variant of `Keys`, nothing else here knows algorithms.
+//! Two kinds of key, the variants of `Keys`: HS256 with the configured secret or demo's own, and a key set from a file or
+//! URL. Beside `token` and `jwk` nothing here knows algorithms.
 
 mod authenticator;
 mod claims;
 mod demo;
+mod jwk;
+mod jwks;
 mod token;
 
 pub use authenticator::AuthError;
 pub(crate) use authenticator::Authenticator;
 pub(crate) use claims::Claims;
 pub use demo::{LOCAL, ensure_local};
+pub use jwks::{FetchKeys, KeySource, MAX_KEY_SET_BYTES};
 pub(crate) use token::TokenError;
 pub use token::{Signer, Token};
 
@@ -40,6 +43,8 @@ pub enum AuthMode {
     Demo,
     /// `auth.jwt_secret`, at least 32 bytes.
     Secret(Secret),
+    /// `auth.jwks`: keys of an issuer that signs for us; we cannot.
+    Jwks(KeySource),
 }
 
 /// `auth.memberships`.
@@ -52,6 +57,8 @@ pub enum Memberships {
     Claims,
 }
 
+#[cfg(test)]
+mod test_keys;
 #[cfg(test)]
 #[path = "auth/tests.rs"]
 mod tests;

@@ -9,6 +9,7 @@
 mod app;
 mod auth;
 mod body;
+mod cors;
 mod dialect;
 mod host;
 mod offset;
@@ -27,5 +28,7 @@ mod run;
 mod threads;
 
 pub use app::{App, ServerParts, Settings};
-pub use auth::{AuthError, AuthMode, AuthSettings, LOCAL, Memberships, Signer, Token, ensure_local};
+pub use auth::{
+    AuthError, AuthMode, AuthSettings, FetchKeys, KeySource, LOCAL, MAX_KEY_SET_BYTES, Memberships, Signer, Token, ensure_local,
+};
 pub use serve::{MAX_CONNECTIONS, Shutdown, serve};

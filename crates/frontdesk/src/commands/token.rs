@@ -22,6 +22,9 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) async fn run(program: Program, arguments: Arguments) -> Result<Exit, Failure> {
+    if !program.config.auth.can_sign() {
+        return Err(Failure::usage(server::AuthError::CannotSign.to_string()));
+    }
     let store = program.store().await?;
     let signer = Signer::open(&store, &program.config.auth.settings).await.map_err(|error| Failure::failed(error.to_string()))?;
     let token = signer.token(&arguments.sub, &arguments.org, arguments.ttl, SystemClock.now_ms());

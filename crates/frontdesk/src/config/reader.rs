@@ -154,11 +154,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether a key is set at all.
-    pub(super) fn has(&self, key: &str) -> bool {
-        self.table.0.contains_key(key)
-    }
-
     /// A key whose feature is not there yet: set, it refuses the start.
     pub(super) fn later(&mut self, key: &'static str) {
         if let Some(node) = self.take(key) {

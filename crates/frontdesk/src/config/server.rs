@@ -15,6 +15,8 @@ pub struct Server {
     pub public_url: Option<Url>,
     /// Names a request's `Host` may have; empty allows any.
     pub allowed_hosts: Vec<String>,
+    /// Origins whose pages may call the API, as browsers write them, or `*`; empty none but our own.
+    pub allowed_origins: Vec<String>,
 }
 
 impl Server {
@@ -24,6 +26,7 @@ impl Server {
             listen_at: Place::Configuration,
             public_url: None,
             allowed_hosts: from.list("allowed_hosts").map(|hosts| hosts.value).unwrap_or_default(),
+            allowed_origins: origins(from),
         };
         if let Some(listen) = from.text("listen") {
             match parse(&listen.value) {
@@ -44,7 +47,6 @@ impl Server {
                 _ => from.problems.error(&public.at, "invalid-value", "server.public_url must be an http or https URL"),
             }
         }
-        from.later("allowed_origins");
         server
     }
 }
@@ -56,4 +58,27 @@ fn parse(text: &str) -> Option<SocketAddr> {
         None => text.to_owned(),
     };
     text.parse().ok()
+}
+
+/// Each exactly as a browser sends it, or nothing would ever match.
+fn origins(from: &mut Reader<'_>) -> Vec<String> {
+    let Some(list) = from.list("allowed_origins") else { return Vec::new() };
+    for origin in &list.value {
+        // A pattern of hosts would be a host's name to the parser, and to no browser.
+        let parsed = Url::parse(origin).ok().filter(|url| matches!(url.scheme(), "http" | "https") && !origin.contains('*'));
+        let exact = parsed.map(|url| url.origin().ascii_serialization());
+        if origin != "*" && exact.as_ref() != Some(origin) {
+            let message = format!(
+                "server.allowed_origins must hold origins such as https://app.example.com, without a path, or \"*\"; not \"{origin}\""
+            );
+            from.problems.error_near(&list.at, "invalid-value", message, exact);
+        }
+    }
+    list.value
+}
+
+/// Whether a URL's host is this machine.
+pub(super) fn is_loopback(host: &str) -> bool {
+    let name = host.trim_matches(['[', ']']);
+    name == "localhost" || name.ends_with(".localhost") || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeMap, path::Path};
 
+use ::server::{AuthMode, KeySource};
+
 use super::*;
 
 struct Case {
@@ -307,26 +309,71 @@ fn a_list_is_toml_or_separated_by_commas() {
 
 #[test]
 fn auth_needs_exactly_one_key_unless_demo() {
-    check("[auth]\nmode = \"jwt\"", &["frontdesk.toml:2:8: missing: auth.mode is jwt but there is no key; set auth.jwt_secret"]);
+    check(
+        "[auth]\nmode = \"jwt\"",
+        &["frontdesk.toml:2:8: missing: auth.mode is jwt but there is no key; set auth.jwt_secret or auth.jwks"],
+    );
     check(
         "[auth]\njwt_secret = \"short\"",
         &["frontdesk.toml:2:14: out-of-range: auth.jwt_secret must have at least 32 bytes, this one has 5"],
     );
     check(
         "[auth]\njwt_secret = \"0123456789abcdef0123456789abcdef\"\njwks = \"keys.json\"",
-        &[
-            "frontdesk.toml:2:14: conflict: auth.jwt_secret and auth.jwks cannot both be set; keep one",
-            "frontdesk.toml:3:1: not-available: auth.jwks is not available in this version; remove it",
-        ],
+        &["frontdesk.toml:2:14: conflict: auth.jwt_secret and auth.jwks cannot both be set; keep one"],
     );
     let config = Case::file("[server]\nlisten = \"0.0.0.0:80\"").ok();
     assert_eq!(
         config.check_listening().expect_err("exposed").to_string(),
         "frontdesk.toml:2:10: demo-exposed: auth.mode is demo, in which everybody may get a token, and 0.0.0.0:80 is not a \
-         loopback address; set auth.jwt_secret or listen on 127.0.0.1"
+         loopback address; set auth.jwt_secret or auth.jwks, or listen on 127.0.0.1"
     );
     let config = Case::file("server.listen = \"0.0.0.0:80\"\nauth.jwt_secret = \"0123456789abcdef0123456789abcdef\"").ok();
     assert!(config.check_listening().is_ok());
+}
+
+#[test]
+fn a_key_set_is_a_path_or_a_url_nobody_can_change() {
+    let case = Case::file("auth.jwks = \"keys/set.json\"");
+    let mode = |case: &Case| case.ok().auth.settings.mode;
+    assert!(matches!(mode(&case), AuthMode::Jwks(KeySource::File(path)) if path == case.path("keys/set.json")));
+    assert!(!case.ok().auth.is_demo() && !case.ok().auth.can_sign());
+    for url in ["https://issuer.example/keys", "http://127.0.0.1:9/keys", "http://[::1]/keys", "http://localhost:9/keys"] {
+        let case = Case::file("auth.mode = \"jwt\"").with("FRONTDESK__AUTH__JWKS", url);
+        assert!(matches!(mode(&case), AuthMode::Jwks(KeySource::Url(parsed)) if parsed.as_str() == url), "{url}");
+    }
+    for url in ["http://issuer.example/keys", "ftp://issuer.example/keys", "https://", "http://127.0.0.1.example.com/"] {
+        Case::empty().with("FRONTDESK__AUTH__JWKS", url).errors(&[
+            "FRONTDESK__AUTH__JWKS: invalid-value: auth.jwks must be a path or an https URL (http only for a loopback address)",
+        ]);
+    }
+    check(
+        "[auth]\njwks = \"https://ann:s3cret@issuer.example/keys\"",
+        &["frontdesk.toml:2:8: invalid-value: auth.jwks must not hold a user name or password; a key set is public"],
+    );
+}
+
+#[test]
+fn allowed_origins_are_written_as_browsers_send_them() {
+    let case = Case::file("[server]\nallowed_origins = [\"https://app.example.com\", \"http://localhost:5173\", \"*\"]");
+    assert_eq!(case.ok().server.allowed_origins, ["https://app.example.com", "http://localhost:5173", "*"]);
+    assert!(Case::empty().ok().server.allowed_origins.is_empty());
+    for (origin, near) in [
+        ("https://app.example.com/", Some("https://app.example.com")),
+        ("https://App.example.com", Some("https://app.example.com")),
+        ("https://app.example.com:443", Some("https://app.example.com")),
+        ("https://app.example.com/path", Some("https://app.example.com")),
+        ("app.example.com", None),
+        ("https://*.example.com", None),
+        ("null", None),
+        ("ftp://app.example.com", None),
+    ] {
+        let near = near.map(|near| format!("; did you mean \"{near}\"?")).unwrap_or_default();
+        let expected = format!(
+            "FRONTDESK__SERVER__ALLOWED_ORIGINS: invalid-value: server.allowed_origins must hold origins such as \
+             https://app.example.com, without a path, or \"*\"; not \"{origin}\"{near}"
+        );
+        Case::empty().with("FRONTDESK__SERVER__ALLOWED_ORIGINS", origin).errors(&[&expected]);
+    }
 }
 
 #[test]

@@ -10,7 +10,10 @@ use axum::http::{HeaderMap, header::AUTHORIZATION};
 use domain::{ChannelName, Clock, Code, OrgId, Principal, UserId};
 use storage::{StorageError, Store};
 
-use super::{AuthMode, AuthSettings, Claims, Memberships, Signer, Token, demo};
+use super::{
+    AuthMode, AuthSettings, Claims, FetchKeys, Memberships, Signer, Token, TokenError, demo,
+    token::{Checker, Keys},
+};
 use crate::problem::{ApiError, Challenge};
 
 /// Memberships remembered as written; beyond it all are forgotten, which costs one write each.
@@ -21,6 +24,10 @@ const REMEMBERED: usize = 10_000;
 pub enum AuthError {
     #[error("auth.jwt_secret has {bytes} bytes; it needs at least 32")]
     ShortSecret { bytes: usize },
+    #[error("cannot read the keys of auth.jwks, {source_name}: {reason}")]
+    Keys { source_name: String, reason: String },
+    #[error("with auth.jwks only the issuer of those keys makes tokens; ask it for one")]
+    CannotSign,
     #[error("the system gives no random numbers")]
     Random,
     #[error(transparent)]
@@ -29,11 +36,12 @@ pub enum AuthError {
 
 pub(crate) struct Authenticator {
     store: Store,
-    signer: Signer,
+    checker: Checker,
     clock: Arc<dyn Clock>,
     channel: ChannelName,
     memberships: Memberships,
-    is_demo: bool,
+    /// In demo mode.
+    signer: Option<Signer>,
     written: Mutex<HashMap<(OrgId, UserId), Written>>,
 }
 
@@ -44,33 +52,42 @@ struct Written {
 }
 
 impl Authenticator {
-    /// In demo mode makes the key and its person.
-    pub(crate) async fn open(store: Store, settings: &AuthSettings, clock: Arc<dyn Clock>) -> Result<Self, AuthError> {
-        let is_demo = matches!(settings.mode, AuthMode::Demo);
-        if is_demo {
-            demo::ensure_local(&store).await?;
-        }
+    /// In demo mode makes the key and its person. `fetch` is used with a key set's URL only.
+    pub(crate) async fn open(
+        store: Store,
+        settings: &AuthSettings,
+        clock: Arc<dyn Clock>,
+        fetch: FetchKeys,
+    ) -> Result<Self, AuthError> {
+        let signer = match settings.mode {
+            AuthMode::Demo => {
+                demo::ensure_local(&store).await?;
+                Some(Signer::open(&store, settings).await?)
+            }
+            AuthMode::Secret(_) | AuthMode::Jwks(_) => None,
+        };
         Ok(Self {
-            signer: Signer::open(&store, settings).await?,
+            checker: Checker::new(Keys::open(&store, settings, fetch).await?, settings),
             store,
             clock,
             channel: ChannelName::parse("web").expect("three letters are an id"),
             memberships: settings.memberships,
-            is_demo,
+            signer,
             written: Mutex::default(),
         })
-    }
-
-    pub(crate) fn is_demo(&self) -> bool {
-        self.is_demo
     }
 
     /// Who asks, by the bearer token. With `auth.memberships = "claims"` the membership is written if need be.
     pub(crate) async fn principal(&self, headers: &HeaderMap) -> Result<Principal, ApiError> {
         let token = bearer(headers)?;
-        let claims = self.signer.check(token, self.clock.now_ms()).map_err(|error| {
+        let claims = self.checker.check(token, self.clock.now_ms()).await.map_err(|error| {
             tracing::debug!(%error, "a token was refused");
-            unauthenticated(Challenge::InvalidToken, "the token is not valid; ask for a new one")
+            match error {
+                TokenError::NoKeys => {
+                    ApiError::new(Code::Unavailable, "the keys to check tokens with cannot be read; try again shortly")
+                }
+                _ => unauthenticated(Challenge::InvalidToken, "the token is not valid; ask for a new one"),
+            }
         })?;
         let principal = claims.principal(self.channel.clone());
         if self.memberships == Memberships::Claims {
@@ -87,10 +104,10 @@ impl Authenticator {
         }
     }
 
-    /// A token of demo's person.
-    pub(crate) fn demo_token(&self, ttl: Duration) -> Token {
+    /// A token of demo's person; `None` if the mode is another.
+    pub(crate) fn demo_token(&self, ttl: Duration) -> Option<Token> {
         let (org, user) = demo::local();
-        self.signer.token(&user, &org, ttl, self.clock.now_ms())
+        self.signer.as_ref().map(|signer| signer.token(&user, &org, ttl, self.clock.now_ms()))
     }
 
     /// Several tokens of a person may be in use at once: the one that lasts longest counts.

@@ -132,6 +132,7 @@ impl World {
             orchestrator: orchestrator.clone(),
             ids: Arc::new(TestIds),
             clock: clock.clone(),
+            fetch_keys: Arc::new(|_| Box::pin(async { Err("no key set is fetched here".to_owned()) })),
             settings: options.settings,
         };
         let app = App::open(parts).await.unwrap();
