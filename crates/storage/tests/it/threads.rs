@@ -57,7 +57,7 @@ async fn a_run_in_flight_is_fenced(db: Db) {
     let run = db.say(&who, "t", "r", "m").await;
     let lease = db.claim_one().await;
     db.store.append_frames(&lease, &frame(1, 2)).await.unwrap();
-    assert_eq!(db.store.delete_thread(&who, &id("t")).await.unwrap().unwrap().active, [run.key.clone()]);
+    assert_eq!(db.store.delete_thread(&who, &id("t")).await.unwrap().unwrap().active, std::slice::from_ref(&run.key));
     let beats = db.store.renew(std::slice::from_ref(&lease), LEASE).await.unwrap();
     assert!(!beats[0].held);
     let fenced = |result: Result<(), LeaseError>| assert!(matches!(result, Err(LeaseError::Fenced)), "{result:?}");
