@@ -95,6 +95,9 @@ pub(crate) async fn submit(inner: &Arc<Inner>, principal: &Principal, submission
     }
 }
 
+/// Most texts and attachments of one message.
+const MAX_PARTS: usize = 100;
+
 fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
     let parts = &submission.message.parts;
     let bytes: usize = parts.iter().map(|part| if let Part::Text { text } = part { text.len() } else { 0 }).sum();
@@ -103,6 +106,13 @@ fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
         return Err(SubmitError::new(
             Code::InputTooLarge,
             format!("the message has {bytes} bytes of text, at most {most} are taken; shorten it or send it in parts"),
+        ));
+    }
+    if parts.len() > MAX_PARTS {
+        let count = parts.len();
+        return Err(SubmitError::new(
+            Code::InputTooLarge,
+            format!("the message has {count} parts, at most {MAX_PARTS} are taken; send it in several messages"),
         ));
     }
     let said = |part: &Part| if let Part::Text { text } = part { !text.trim().is_empty() } else { true };
@@ -117,13 +127,13 @@ fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
             format!("the request declares {count} client tools, at most {most} are taken; declare fewer"),
         ));
     }
-    let schemas: usize = tools.iter().map(|tool| json_bytes(&tool.parameters)).sum();
+    let schemas: usize = tools.iter().map(|tool| tool.name.len() + tool.description.len() + json_bytes(&tool.parameters)).sum();
     if schemas > limits.tool_schema_bytes {
         let most = limits.tool_schema_bytes;
         return Err(SubmitError::new(
             Code::InputTooLarge,
             format!(
-                "the schemas of the client tools have {schemas} bytes, at most {most} are taken; declare fewer or smaller tools"
+                "the names, descriptions and schemas of the client tools have {schemas} bytes, at most {most} are taken; declare fewer or smaller tools"
             ),
         ));
     }

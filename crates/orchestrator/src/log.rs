@@ -138,6 +138,11 @@ impl RunLog {
         (from + 1..=state.visible).zip(state.events.iter().skip(state.index(from + 1)).cloned()).collect()
     }
 
+    /// The last event readers may see.
+    pub(crate) fn visible(&self) -> i64 {
+        self.lock().visible
+    }
+
     /// Adds an event; `shown` to readers at once.
     fn push(&self, json: Bytes, shown: bool) {
         let mut state = self.lock();

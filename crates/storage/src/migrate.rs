@@ -26,7 +26,10 @@ fn next(migrations: &'static [Migration], found: i64) -> Result<Option<&'static 
 }
 
 fn failed(migration: &Migration, error: impl std::fmt::Display) -> OpenError {
-    OpenError::Migration { version: migration.version, message: error.to_string() }
+    // SQLite adds the whole migration to its message.
+    let message = error.to_string();
+    let message = message.split(" in \n").next().and_then(|message| message.lines().next()).unwrap_or_default();
+    OpenError::Migration { version: migration.version, message: message.to_owned() }
 }
 
 #[cfg(test)]

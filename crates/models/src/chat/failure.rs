@@ -19,7 +19,11 @@ pub(super) fn of_object(error: &Value) -> ModelError {
     let words = Words::read(error);
     log(None, &words);
     match words.status() {
-        Some(status) => classify(status, None, &words),
+        // No such status came: what it says of itself tells the kind, not the number.
+        Some(status) => match classify(status, None, &words) {
+            ModelError::Invalid { .. } => ModelError::Unavailable("it reported an error".to_owned()),
+            error => error,
+        },
         None if words.context_too_long() => ModelError::ContextTooLong,
         None if words.refused() => ModelError::Refused,
         None => ModelError::Unavailable("it reported an error".to_owned()),

@@ -57,5 +57,7 @@ async fn close(connection: PgConnection) -> Result<(), OpenError> {
 }
 
 fn open(error: sqlx::Error) -> OpenError {
-    OpenError::Open(error.to_string())
+    // The server's own words: sqlx adds a line number of the server's source.
+    let message = error.as_database_error().map_or_else(|| error.to_string(), |error| error.message().to_owned());
+    OpenError::Open(message)
 }

@@ -5,6 +5,17 @@ use rusqlite::{Connection, TransactionBehavior};
 use super::{Migration, TABLE, VERSION, failed, list, next};
 use crate::OpenError;
 
+/// Refuses a file that holds somebody else's tables, in words. Nothing is written.
+pub(crate) fn is_ours(connection: &Connection) -> Result<(), String> {
+    let sql = "SELECT COUNT(*), COUNT(*) FILTER (WHERE name = 'schema_migrations') FROM sqlite_master WHERE type = 'table'";
+    let counted: rusqlite::Result<(i64, i64)> = connection.query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    match counted {
+        Ok((tables, 0)) if tables > 0 => Err("it is another program's database; name another file".to_owned()),
+        Ok(_) => Ok(()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Blocks, at most for the connection's busy timeout a step.
 pub(crate) fn run(connection: &mut Connection) -> Result<(), OpenError> {
     run_list(connection, list::SQLITE)

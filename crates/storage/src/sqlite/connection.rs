@@ -12,6 +12,9 @@ use crate::{Durability, OpenError, migrate};
 /// Creates and migrates the file if need be; the writer's connection and the checkpointer's. Blocks.
 pub(super) fn prepare(path: &Path, durability: Durability) -> Result<(Connection, Connection), OpenError> {
     let failed = |error: &dyn std::fmt::Display| OpenError::Open(format!("{}: {error}", path.display()));
+    if path.exists() && !path.is_file() {
+        return Err(failed(&"it is no regular file; name another one"));
+    }
     create(path).map_err(|error| failed(&error))?;
     let synchronous = match durability {
         Durability::Full => "FULL",
@@ -24,6 +27,7 @@ pub(super) fn prepare(path: &Path, durability: Durability) -> Result<(Connection
         Ok(connection)
     };
     let mut writer: Connection = open_one().map_err(|error: rusqlite::Error| failed(&error))?;
+    migrate::sqlite::is_ours(&writer).map_err(|why| failed(&why))?;
     log_ahead(&writer).map_err(|error| failed(&error))?;
     migrate::sqlite::run(&mut writer)?;
     let checkpointer = open_one().map_err(|error| failed(&error))?;

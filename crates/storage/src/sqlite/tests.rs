@@ -216,3 +216,15 @@ async fn a_dropped_scan_gives_its_reader_back() {
     }
     assert_eq!(n(&store).await, 0);
 }
+
+#[tokio::test]
+async fn another_programs_file_is_left_alone() {
+    let place = Place::sqlite(Durability::Full);
+    rusqlite::Connection::open(place.path()).unwrap().execute_batch("CREATE TABLE invoices (a)").unwrap();
+    let before = std::fs::read(place.path()).unwrap();
+    let error = Database::open(place.path(), &place.options()).await.err().unwrap().to_string();
+    assert!(error.ends_with("it is another program's database; name another file"), "{error}");
+    assert_eq!(std::fs::read(place.path()).unwrap(), before);
+    let error = Database::open("/dev/null".into(), &place.options()).await.err().unwrap().to_string();
+    assert!(error.contains("no regular file"), "{error}");
+}
