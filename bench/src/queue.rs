@@ -2,7 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use domain::{ChannelName, Event, Limits, MessageId, OrgId, Part, Principal, RunId, RunInput, RunKey, RunStatus, ThreadId, ThreadKey, UserId, WorkerId};
+use domain::{
+    ChannelName, Event, Limits, MessageId, OrgId, Part, Principal, RunId, RunInput, RunKey, RunStatus, ThreadId, ThreadKey,
+    UserId, WorkerId,
+};
 use storage::{Accept, Accepted, Claim, Durability, Finish, FrameBatch, NewMessage, StepCommit, Store, StoreOptions, WhenBusy};
 
 use crate::{Figure, figure};
@@ -13,10 +16,9 @@ const WRITERS: usize = 64;
 
 pub(crate) async fn claim_and_ack() -> Vec<Figure> {
     let mut figures = Vec::new();
-    for (durability, name, targets) in [
-        (Durability::Normal, "NORMAL", ["-", ">= 10,000"]),
-        (Durability::Full, "FULL", [">= 3,000", "-"]),
-    ] {
+    for (durability, name, targets) in
+        [(Durability::Normal, "NORMAL", ["-", ">= 10,000"]), (Durability::Full, "FULL", [">= 3,000", "-"])]
+    {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("queue.db").display());
         let store = Store::open(StoreOptions { url, durability, connections: 0 }).await.unwrap();
@@ -46,7 +48,8 @@ async fn lanes<F: Future<Output = ()> + Send + 'static>(lane: impl Fn(usize) -> 
 async fn publish(store: Store, principal: Principal, lane: usize) {
     let limits = Limits { turns_per_minute: u32::MAX, queued_runs: u32::MAX, ..Limits::default() };
     for index in (lane..RUNS).step_by(WRITERS) {
-        let message = NewMessage { id: MessageId::parse(format!("m{index}")).unwrap(), parts: vec![Part::Text { text: "hello".into() }] };
+        let message =
+            NewMessage { id: MessageId::parse(format!("m{index}")).unwrap(), parts: vec![Part::Text { text: "hello".into() }] };
         let accepted = store
             .accept(Accept {
                 principal: &principal,

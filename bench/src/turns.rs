@@ -94,6 +94,7 @@ async fn post(server: &Server, token: &str, marker: &str, thread: &str) {
         "threadId": thread, "runId": format!("r-{marker}"), "protocolVersion": "1.0", "state": {}, "tools": [], "context": [],
         "forwardedProps": {}, "messages": [{"id": format!("u-{marker}"), "role": "user", "content": format!("hello #{marker}#")}],
     });
-    let (status, answer) = http::send(server.address, "POST", "/v1/agui", Some(token), &body.to_string()).await.expect("an answer");
+    let (status, answer) =
+        http::send(server.address, "POST", "/v1/agui", Some(token), &body.to_string()).await.expect("an answer");
     assert!(status == 200 && answer.contains("RUN_FINISHED"), "status {status}: {answer}");
 }
