@@ -24,7 +24,8 @@ fn figure(name: impl Into<String>, value: impl Into<String>, target: &'static st
 }
 
 fn binary() -> PathBuf {
-    PathBuf::from(std::env::var("FRONTDESK_BINARY").unwrap_or_else(|_| "target/release/frontdesk".to_owned()))
+    let path = std::env::var("FRONTDESK_BINARY").unwrap_or_else(|_| "target/release/frontdesk".to_owned());
+    std::path::absolute(path).unwrap()
 }
 
 #[tokio::main]
