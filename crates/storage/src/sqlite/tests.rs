@@ -209,6 +209,13 @@ async fn a_dropped_scan_gives_its_reader_back() {
     let place = Place::sqlite(Durability::Full);
     let store = place.open().await;
     table(&store).await;
+    let mut tx = store.begin().await.unwrap();
+    for number in 0..200 {
+        // More than is read at once.
+        tx.execute("INSERT INTO t (k) VALUES ($1)", &[format!("row{number}").into()]).await.unwrap();
+    }
+    tx.commit().await.unwrap();
+    assert_eq!(store.read().await.unwrap().rows("SELECT k FROM t", &[]).await.unwrap().len(), 201);
     for _ in 0..20 {
         let mut tx = store.read().await.unwrap();
         let scan = std::pin::pin!(tx.rows("SELECT k FROM t", &[]));
