@@ -34,7 +34,7 @@ pub struct Settings {
     pub allowed_origins: Vec<String>,
     /// `server.public_url`: where people reach us, if not at the listener's address.
     pub public_url: Option<Url>,
-    /// `worker.grace_seconds`: how long open streams may go on once [`serve`](crate::serve) was told to stop.
+    /// `worker.grace_seconds`: how long open streams may go on once [`serve`](crate::serve()) was told to stop.
     pub grace: Duration,
     pub auth: AuthSettings,
 }

@@ -1,6 +1,6 @@
 //! AG-UI, REST and health over HTTP: bytes in, one orchestrator call, bytes out.
 //!
-//! [`serve`] owns the accept loop and every connection's task; [`App`] is what they serve. It decides nothing about
+//! [`serve()`] owns the accept loop and every connection's task; [`App`] is what they serve. It decides nothing about
 //! turns and builds no client. The caller binds the listener and says when to stop.
 //! To add an endpoint: one file with its doc, request, response and handler, one line in `app.rs`.
 

@@ -1,4 +1,4 @@
-//! The scripted OpenAI-compatible provider: `POST /v1/chat/completions`, streamed, doing what [`Script`] says.
+//! The scripted OpenAI-compatible provider: `POST /v1/chat/completions`, streamed, doing what [`Script`](crate::script::Script) says.
 //!
 //! Every request is recorded before it is answered, and how it ended after: one JSON object a line,
 //! `{"n", "at", "body", "authorized"}` and `{"n", "at", "end"}` (see [`End`]).
