@@ -78,7 +78,9 @@ impl Reader {
 impl Drop for Reader {
     fn drop(&mut self) {
         let Some(connection) = self.connection.take() else { return };
-        if !connection.is_autocommit() && connection.execute_batch("ROLLBACK").is_err() {
+        if !connection.is_autocommit()
+            && connection.prepare_cached("ROLLBACK").and_then(|mut rollback| rollback.raw_execute()).is_err()
+        {
             return;
         }
         let mut idle = self.readers.idle.lock().unwrap_or_else(PoisonError::into_inner);

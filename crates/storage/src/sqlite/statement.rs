@@ -60,6 +60,10 @@ fn value(value: ValueRef<'_>) -> Result<Value, StorageError> {
 
 /// Without a trailing `FOR UPDATE …`: the writer is alone.
 fn unlocked(sql: &str) -> &str {
+    let end = sql.trim_ascii_end();
+    if !end.ends_with("UPDATE") && !end.ends_with("LOCKED") {
+        return sql;
+    }
     match sql.rsplit_once("FOR UPDATE") {
         Some((before, "")) => before,
         Some((before, after)) if after.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_whitespace()) => before,
