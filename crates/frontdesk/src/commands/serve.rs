@@ -42,13 +42,15 @@ pub(crate) async fn run(program: Program, _arguments: Arguments) -> Result<Exit,
 /// On standard error: how to talk to it, and what is missing.
 fn greet(name: &str, address: SocketAddr, config: &Config, answers: bool) {
     out::note(&format!("{name}: store {}, {} runs at once", config.store.shown(), config.worker.concurrency));
+    // As it was started: the program need not be where the shell looks.
+    let program = std::env::args().next().unwrap_or_else(|| name.to_owned());
     let token = match &config.auth.settings.mode {
-        AuthMode::Demo => format!("$({name} token --sub {0} --org {0})", server::LOCAL),
-        AuthMode::Secret(_) => format!("$({name} token --sub SUB --org ORG)"),
+        AuthMode::Demo => format!("$({program} token --sub {0} --org {0})", server::LOCAL),
+        AuthMode::Secret(_) => format!("$({program} token --sub SUB --org ORG)"),
         AuthMode::Jwks(_) => "TOKEN".to_owned(),
     };
     out::note(&format!("{name}: talk to it with any AG-UI client at http://{address}/v1/agui, or from a terminal:"));
-    out::note(&format!("  FRONTDESK_TOKEN={token} {name} run --server http://{address} \"Hello\""));
+    out::note(&format!("  FRONTDESK_TOKEN={token} {program} run --server http://{address} \"Hello\""));
     if config.worker.concurrency == 0 {
         out::note(&format!("{name}: this process works nothing; start `{name} worker` beside it"));
     }
