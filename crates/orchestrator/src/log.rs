@@ -109,6 +109,8 @@ impl RunLog {
             End::Open if !self.control.lease().is_good() => return Found::Nothing,
             End::Open => {}
         }
+        // No reader was ever sent more than there is, whatever it says.
+        let after = after.min(state.visible);
         if after < state.first {
             return Found::Behind;
         }
@@ -136,11 +138,6 @@ impl RunLog {
         let state = self.lock();
         let from = after.max(state.stored).max(state.first);
         (from + 1..=state.visible).zip(state.events.iter().skip(state.index(from + 1)).cloned()).collect()
-    }
-
-    /// The last event readers may see.
-    pub(crate) fn visible(&self) -> i64 {
-        self.lock().visible
     }
 
     /// Adds an event; `shown` to readers at once.

@@ -194,8 +194,6 @@ impl Feed {
             self.log = Some(log);
             return Ok(());
         }
-        // No reader was ever sent more than there is.
-        self.place.seq = self.place.seq.min(log.visible());
         match log.read(self.place.seq) {
             Found::Events { first, json, end } => {
                 let last = json.len();
