@@ -151,8 +151,15 @@ fn safe<'a>(value: &'a Value, path: &mut Vec<&'a str>) -> Result<(), ToolError> 
     Ok(())
 }
 
+/// Whether a call may be handed to the client that runs it: the person is a member, the arguments are an object (its
+/// schema is the client's own business). The words are for the model.
+pub async fn check_client_call(ctx: &CallContext, arguments: &str) -> Result<Map<String, Value>, ToolError> {
+    member(ctx).await?;
+    parse(arguments)
+}
+
 /// At most `limit` bytes, the note included, cut between characters.
-fn cut(content: String, limit: usize) -> String {
+pub fn cut(content: String, limit: usize) -> String {
     if content.len() <= limit {
         return content;
     }

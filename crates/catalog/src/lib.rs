@@ -14,7 +14,7 @@ mod scope;
 pub mod tools;
 
 pub use catalog::{Builder, Catalog, CatalogError};
-pub use execute::{CallBounds, CallResult};
+pub use execute::{CallBounds, CallResult, check_client_call, cut};
 pub use schema::schema_of;
 pub use scope::Scope;
 pub use tool::{Args, CallContext, Output, Read, ToolError};

@@ -17,14 +17,27 @@ pub struct Scope {
 
 impl Scope {
     pub fn admits(&self, contract: &Contract) -> bool {
-        if self.exclude.contains(&contract.name) {
+        self.admits_as(&contract.name, Some(&contract.category), contract.effect)
+    }
+
+    /// A client's tool that nobody declared: of no category, and a gesture.
+    pub fn admits_client(&self, name: &ToolName) -> bool {
+        self.admits_as(name, None, Effect::Gesture)
+    }
+
+    fn admits_as(&self, name: &ToolName, category: Option<&Category>, effect: Effect) -> bool {
+        if self.exclude.contains(name) {
             return false;
         }
-        if self.include.contains(&contract.name) {
+        if self.include.contains(name) {
             return true;
         }
-        let category = self.categories.as_ref().is_none_or(|categories| categories.contains(&contract.category));
-        category && self.effects.contains(&contract.effect)
+        let within = match (&self.categories, category) {
+            (None, _) => true,
+            (Some(categories), Some(category)) => categories.contains(category),
+            (Some(_), None) => false,
+        };
+        within && self.effects.contains(&effect)
     }
 }
 

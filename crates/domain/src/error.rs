@@ -55,6 +55,10 @@ codes! {
     Deadline = "deadline", 200;
     Abandoned = "abandoned", 200;
     OutcomeUnknown = "outcome-unknown", 200;
+    IncompleteBatch = "incomplete-batch", 200;
+    UnknownInterrupt = "unknown-interrupt", 200;
+    Conflict = "conflict", 200;
+    Stale = "stale", 200;
 }
 
 impl Code {

@@ -3,6 +3,7 @@
 //! Nothing here does I/O, reads a clock or makes an id by itself: time and ids come in as values.
 //! To add a word: one module, one `pub use` line. To add a port: a trait in [`ports`], its typed error beside it.
 
+pub mod bookmark;
 pub mod chat;
 pub mod contract;
 pub mod crash;
@@ -10,6 +11,7 @@ pub mod decision;
 pub mod error;
 pub mod event;
 pub mod ids;
+pub mod interrupt;
 pub mod limits;
 pub mod message;
 pub mod ports;
@@ -17,6 +19,7 @@ pub mod principal;
 pub mod run;
 pub mod secret;
 
+pub use bookmark::Bookmark;
 pub use chat::{
     ChatEvent, ChatMessage, ChatRequest, Effort, FinishReason, ModelError, ModelRef, RunIdentity, ToolChoice, ToolSpec,
 };
@@ -28,6 +31,7 @@ pub use ids::{
     Category, ChannelName, IdError, MessageId, OrgId, RoleName, RunId, RunKey, ThreadId, ThreadKey, ToolCallId, ToolName, UserId,
     WorkerId,
 };
+pub use interrupt::{Answer, AnsweredBy, ClientToolStyle, InterruptFault, InterruptKind};
 pub use limits::Limits;
 pub use message::{Message, Part, Reasoning, Source, ToolCall};
 pub use ports::{ChatModel, ChatStream, Clock, Ids, Signal, Signals};

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::ClientToolStyle;
+
 /// Where a run is. `Queued` and `Running` are active; the rest are ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -98,13 +100,16 @@ pub struct RunInput {
     /// The client's tools of this request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub client_tools: Vec<ClientTool>,
+    /// How it wants to hear of their calls.
+    #[serde(default, skip_serializing_if = "ClientToolStyle::is_universal")]
+    pub client_tool_style: ClientToolStyle,
     /// The client's `state`, as sent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<serde_json::Value>,
     /// `protocolVersion` of the request; absent for clients before AG-UI 1.0.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol: Option<String>,
-    /// Ids of the interrupts this run answers.
+    /// Ids of the interrupts whose answers this run goes on with; intake sets them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resume: Vec<String>,
     /// Person's name, locale and zone from the token.
@@ -153,7 +158,7 @@ impl CancelReason {
 }
 
 /// Place in a run's stream: attempt, then event within the attempt from 1. `0.n` is the waiting room before the
-/// first claim (RUN_STARTED is `0.0`). On the wire it is `<run id>:<attempt>.<seq>` and opaque to clients.
+/// first claim (RUN_STARTED is `0.0`). What a client is given is a [`crate::Bookmark`].
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Offset {
     pub attempt: i64,
@@ -162,36 +167,4 @@ pub struct Offset {
 
 impl Offset {
     pub const START: Self = Self { attempt: 0, seq: 0 };
-
-    /// The wire form.
-    pub fn encode(self, run: &crate::RunId) -> String {
-        format!("{run}:{}.{}", self.attempt, self.seq)
-    }
-
-    /// Reads the wire form: the run it belongs to and the place. `None`: not one of ours.
-    pub fn decode(text: &str) -> Option<(crate::RunId, Self)> {
-        let (run, place) = text.rsplit_once(':')?;
-        let (attempt, seq) = place.split_once('.')?;
-        let number = |digits: &str| -> Option<i64> {
-            let plain = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
-            plain.then(|| digits.parse().ok()).flatten()
-        };
-        Some((crate::RunId::parse(run).ok()?, Self { attempt: number(attempt)?, seq: number(seq)? }))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::RunId;
-
-    #[test]
-    fn an_offset_survives_any_run_id() {
-        let run = RunId::parse("a:1.2:ü").expect("valid");
-        let offset = Offset { attempt: 3, seq: 41 };
-        assert_eq!(Offset::decode(&offset.encode(&run)), Some((run, offset)));
-        for bad in ["", "r", "r:1", "r:1.", "r:.1", "r:-1.2", "r:1.+2", ":1.2", "r:99999999999999999999.1"] {
-            assert_eq!(Offset::decode(bad), None, "{bad}");
-        }
-    }
 }

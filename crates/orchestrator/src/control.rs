@@ -41,6 +41,7 @@ pub(crate) struct RunControl {
     cancel: CancellationToken,
     stop: AtomicU8,
     unattended: AtomicBool,
+    exempt: AtomicBool,
     remote_reader: AtomicBool,
     looking: AtomicBool,
     lease: LeaseClock,
@@ -53,6 +54,7 @@ impl RunControl {
             cancel: CancellationToken::new(),
             stop: AtomicU8::new(0),
             unattended: AtomicBool::new(false),
+            exempt: AtomicBool::new(false),
             remote_reader: AtomicBool::new(false),
             looking: AtomicBool::new(false),
             lease: LeaseClock::new(asked, lease),
@@ -81,7 +83,12 @@ impl RunControl {
 
     /// Its last reader's socket closed: start no tool above `read`.
     pub(crate) fn unattended(&self) -> bool {
-        self.unattended.load(Ordering::Relaxed)
+        self.unattended.load(Ordering::Relaxed) && !self.exempt.load(Ordering::Relaxed)
+    }
+
+    /// It goes on from another run: nobody has to read it.
+    pub(crate) fn exempt(&self) {
+        self.exempt.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn set_unattended(&self, value: bool) {

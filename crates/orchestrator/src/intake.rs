@@ -2,10 +2,14 @@
 
 use std::{sync::Arc, time::Duration};
 
-use domain::{Code, Limits, MessageId, Part, Principal, RunId, RunInput, RunKey, Signal, ThreadId, ThreadKey};
+use catalog::CallResult;
+use domain::{
+    Answer, ClientTool, Code, InterruptFault, Limits, MessageId, Part, Principal, RunId, RunInput, RunKey, Signal, ThreadId,
+    ThreadKey,
+};
 use storage::{Accept, Accepted, NewMessage, Refusal, RunRef, StorageError};
 
-use crate::{Settings, orchestrator::Inner};
+use crate::{Settings, orchestrator::Inner, turn::Note};
 
 /// Unicode scalar values of grounding over all sources.
 const GROUNDING_CHARS: usize = 4_000;
@@ -19,9 +23,14 @@ const LATER: Duration = Duration::from_secs(60);
 pub struct Submission {
     pub thread: ThreadId,
     pub run: RunId,
-    pub message: NewMessage,
+    /// The turn's message. `None`: the run goes on from what `answers` settle.
+    pub message: Option<NewMessage>,
     /// The user row this message takes the place of.
     pub replaces: Option<MessageId>,
+    /// The last user row the client has, if it sent one without asking to have it answered.
+    pub last_user: Option<MessageId>,
+    /// What comes back to runs that ended waiting, oldest first.
+    pub answers: Vec<Answer>,
     /// The run this one continues, as the client says.
     pub parent_run: Option<RunId>,
     pub input: RunInput,
@@ -32,6 +41,7 @@ pub struct Submission {
 /// A turn that is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ticket {
+    /// If the answers were taken before: the run that took them, whatever id was asked for.
     pub run: RunRef,
     /// The run was there already.
     pub joined: bool,
@@ -45,11 +55,13 @@ pub struct SubmitError {
     /// For a person: what is wrong and what to do next.
     pub detail: String,
     pub retry_after: Option<Duration>,
+    /// The answers it is about: clients hear of these in a run that begins and ends with RUN_ERROR.
+    pub faults: Vec<InterruptFault>,
 }
 
 impl SubmitError {
     fn new(code: Code, detail: impl Into<String>) -> Self {
-        Self { code, detail: detail.into(), retry_after: None }
+        Self { code, detail: detail.into(), retry_after: None, faults: Vec::new() }
     }
 
     fn after(self, wait: Duration) -> Self {
@@ -61,19 +73,24 @@ impl SubmitError {
 pub(crate) async fn submit(inner: &Arc<Inner>, principal: &Principal, submission: Submission) -> Result<Ticket, SubmitError> {
     let parts = &inner.parts;
     let Settings { limits, when_busy, .. } = &parts.settings;
-    if parts.model.is_none() {
-        return Err(model_unconfigured());
+    let checked = if parts.model.is_none() { Err(model_unconfigured()) } else { check(&submission, limits) };
+    if let Err(refused) = checked {
+        return join(inner, principal, &submission).await.ok_or(refused);
     }
-    check(&submission, limits)?;
     let input = known(submission.input, principal);
+    let answers = bounded(submission.answers, limits.tool_result_bytes);
+    let cut_off = cut_off();
     let accept = Accept {
         principal,
         thread: &submission.thread,
         run: &submission.run,
         thread_key: key(&parts.ids.ulid(), ThreadKey::parse)?,
         run_key: key(&parts.ids.ulid(), RunKey::parse)?,
-        message: &submission.message,
+        message: submission.message.as_ref(),
         replaces: submission.replaces.as_ref(),
+        last_user: submission.last_user.as_ref(),
+        answers: &answers,
+        cut_off: &cut_off,
         parent_run: submission.parent_run.as_ref(),
         input: &input,
         limits,
@@ -89,17 +106,50 @@ pub(crate) async fn submit(inner: &Arc<Inner>, principal: &Principal, submission
             inner.tell(Signal::Ready);
             Ok(Ticket { run, joined: false })
         }
-        Ok(Accepted::Joined(run)) => Ok(Ticket { run, joined: true }),
+        Ok(Accepted::Joined(run) | Accepted::Settled(run)) => Ok(Ticket { run, joined: true }),
+        Ok(Accepted::Faulty(faults)) => Err(faulty(faults)),
         Ok(Accepted::Refused(refusal)) => Err(refused(refusal)),
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// A run that is there already is joined whatever else the request holds.
+async fn join(inner: &Inner, principal: &Principal, submission: &Submission) -> Option<Ticket> {
+    let Submission { thread, run, message, last_user, .. } = submission;
+    let last_user = message.as_ref().map(|message| &message.id).or(last_user.as_ref());
+    match Box::pin(inner.parts.store.joined(principal, thread, run, last_user)).await {
+        Ok(run) => run.map(|run| Ticket { run, joined: true }),
+        Err(error) => {
+            tracing::warn!(%error, "failed to look for a run to join");
+            None
+        }
+    }
+}
+
+/// What the model reads of a client tool whose result never came.
+pub(crate) fn cut_off() -> String {
+    CallResult::failed(&Note::ClientCutOff.text()).content
+}
+
+/// Results of client tools are as long as others may be.
+fn bounded(mut answers: Vec<Answer>, most: usize) -> Vec<Answer> {
+    for answer in &mut answers {
+        answer.content = catalog::cut(std::mem::take(&mut answer.content), most);
+    }
+    answers
 }
 
 /// Most texts and attachments of one message.
 const MAX_PARTS: usize = 100;
 
 fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
-    let parts = &submission.message.parts;
+    if let Some(message) = &submission.message {
+        check_message(&message.parts, limits)?;
+    }
+    check_tools(&submission.input.client_tools, limits)
+}
+
+fn check_message(parts: &[Part], limits: &Limits) -> Result<(), SubmitError> {
     let bytes: usize = parts.iter().map(|part| if let Part::Text { text } = part { text.len() } else { 0 }).sum();
     if bytes > limits.input_bytes {
         let most = limits.input_bytes;
@@ -119,7 +169,10 @@ fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
     if !parts.iter().any(said) {
         return Err(SubmitError::new(Code::InvalidInput, "the message is empty; write something or attach a file"));
     }
-    let tools = &submission.input.client_tools;
+    Ok(())
+}
+
+fn check_tools(tools: &[ClientTool], limits: &Limits) -> Result<(), SubmitError> {
     if tools.len() > limits.tools {
         let (count, most) = (tools.len(), limits.tools);
         return Err(SubmitError::new(
@@ -225,7 +278,24 @@ fn refused(refusal: Refusal) -> SubmitError {
             Code::InvalidInput,
             "the message to replace is no user message of this thread; reload the thread and edit again",
         ),
+        Refusal::NothingWaits => SubmitError::new(
+            Code::InvalidInput,
+            "there is no new message, and nothing in this thread waits for a result; send the person's message as the last row",
+        ),
     }
+}
+
+/// The worst of what is wrong names the whole.
+fn faulty(faults: Vec<InterruptFault>) -> SubmitError {
+    let said = [
+        (Code::UnknownInterrupt, "nothing in this thread waits for one of the answers; reload the conversation"),
+        (Code::Conflict, "one of these was answered before, and differently; reload the conversation"),
+        (Code::Stale, "the conversation went on without this answer; reload it"),
+        (Code::IncompleteBatch, "the run waits for more answers than these; send all of them together"),
+    ];
+    let of = |code: Code| faults.iter().any(|fault| fault.code == code);
+    let (code, detail) = said.into_iter().find(|(code, _)| of(*code)).unwrap_or((Code::Conflict, "an answer was not taken"));
+    SubmitError { faults, ..SubmitError::new(code, detail) }
 }
 
 /// Whole seconds, rounded up.

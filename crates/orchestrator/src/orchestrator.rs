@@ -199,7 +199,7 @@ impl Inner {
     ) -> Result<CancelOutcome, StorageError> {
         let store = &self.parts.store;
         let Some(record) = store.run(principal, run).await? else { return Ok(CancelOutcome::Unknown) };
-        let outcome = store.cancel(principal, run, reason).await?;
+        let outcome = store.cancel(principal, run, reason, &intake::cut_off()).await?;
         let key = record.reference.key;
         if outcome == CancelOutcome::Requested
             && let Some(local) = self.hub.local(&key)

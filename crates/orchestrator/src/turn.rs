@@ -1,4 +1,5 @@
-//! One run of a turn, in the order of the way: grounding, judge, (brief,) offer, model, (interrupt,) post-turn.
+//! One run of a turn, in the order of the way: grounding, judge, (brief,) offer, model, interrupt, post-turn. A run that
+//! goes on from another begins with what that one decided and with the results it waited for.
 //!
 //! It ends in exactly one of four ways: its end is stored and published; it is fenced and drops everything; the process
 //! goes down and hands it back; the database is away and the lease runs out.
@@ -10,6 +11,7 @@ mod grounding;
 mod halt;
 mod history;
 mod ids;
+mod interrupt;
 mod judge;
 mod model;
 mod offer;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 use catalog::CallContext;
 use domain::{
     ChatModel, ChatRequest, Decision, Effort, Event, FinishReason, Message, Principal, RunIdentity, RunInput, TokenUsage,
-    ToolChoice, ToolName, ToolSpec,
+    ToolCall, ToolChoice, ToolName, ToolSpec,
 };
 use futures::{FutureExt, TryFutureExt};
 use storage::{Claimed, ModelCall, RunLease, RunRecord, StepCommit};
@@ -35,6 +37,7 @@ use self::{
     halt::{Halt, Watch},
     history::Transcript,
     model::{Answer, Ask, End},
+    offer::Shelf,
     out::Out,
     persist::persist,
     prompt::Context,
@@ -51,10 +54,12 @@ use crate::{
 pub(crate) async fn run(parts: &Parts, claimed: Claimed, writer: RunWriter, control: Arc<RunControl>) {
     let claimed_at = Instant::now();
     let limit = Duration::from_secs(parts.settings.limits.deadline_seconds);
+    let input = claimed.record.input.clone().unwrap_or_default();
     let mut turn = Turn {
         parts,
         lease: &claimed.lease,
         record: &claimed.record,
+        input: &input,
         watch: Watch { control: &control, deadline: claimed_at + limit },
         out: Out::new(writer),
         rows: Vec::new(),
@@ -72,6 +77,7 @@ struct Turn<'a> {
     parts: &'a Parts,
     lease: &'a RunLease,
     record: &'a RunRecord,
+    input: &'a RunInput,
     watch: Watch<'a>,
     out: Out,
     /// Rows and ledger of the current step, not stored yet.
@@ -85,6 +91,13 @@ struct Turn<'a> {
     step: u32,
     /// The model that answered last.
     model: Option<String>,
+}
+
+/// How far a run came by itself.
+enum Way {
+    Replied(Reply),
+    /// The client is to run these calls; everything else of the step is answered.
+    Waits(Vec<ToolCall>),
 }
 
 /// A reply that is whole, or as whole as it gets.
@@ -111,22 +124,24 @@ struct Frame<'a> {
     model: &'a dyn ChatModel,
     role: &'a RoleDefinition,
     tier: Effort,
+    shelf: Shelf<'a>,
     offered: Vec<ToolName>,
     specs: Vec<ToolSpec>,
     transcript: Transcript,
 }
 
 impl<'a> Turn<'a> {
-    async fn steps(&mut self) -> Result<Reply, Early> {
+    async fn steps(&mut self) -> Result<Way, Early> {
         if let Some(reason) = self.record.cancel {
             return Err(Halt::Stop(Stop::Cancel(reason)).into());
         }
         let parts = self.parts;
         let Some(model) = parts.model.as_deref() else { return Err(Early::Failed(Failure::no_model())) };
-        let input = self.record.input.clone().unwrap_or_default();
+        let input = self.input;
         let grounding = grounding::ground(&input.grounding);
         let decision = self.decision().await?;
         let role = parts.roster.get(&decision.role).unwrap_or_else(|| parts.roster.default_role());
+        let shelf = Shelf { catalog: &parts.catalog, client: &input.client_tools, scope: &role.scope };
 
         let limits = &parts.settings.limits;
         let (store, lease) = (&parts.store, self.lease);
@@ -136,6 +151,9 @@ impl<'a> Turn<'a> {
             for call in persist(|| store.model_calls(&lease.run).err_into().boxed()).await? {
                 self.count(&call);
             }
+        }
+        if self.record.steps == 0 {
+            interrupt::show_results(input, &history.messages, &mut self.out);
         }
         let mut transcript = Transcript::default();
         transcript.push(history.messages.iter().map(|stored| &stored.message));
@@ -150,16 +168,16 @@ impl<'a> Turn<'a> {
             }
             .render(),
         );
-        let specs = offer::specs(&parts.catalog, &decision.tools);
-        let mut frame = Frame { model, role, tier: decision.tier, offered: decision.tools, specs, transcript };
-        let ctx = self.call_context(&input);
+        let specs = shelf.specs(&decision.tools);
+        let mut frame = Frame { model, role, tier: decision.tier, shelf, offered: decision.tools, specs, transcript };
+        let ctx = self.call_context();
         loop {
             if let Some(halt) = self.watch.now() {
                 return Err(halt.into());
             }
             self.step += 1;
-            if let Some(reply) = self.one_step(&mut frame, &input, &ctx).await? {
-                return Ok(reply);
+            if let Some(way) = self.one_step(&mut frame, &ctx).await? {
+                return Ok(way);
             }
         }
     }
@@ -169,7 +187,8 @@ impl<'a> Turn<'a> {
         let Parts { roster, catalog, store, .. } = self.parts;
         if let Some(mut decision) = self.record.decision.clone() {
             let role = roster.get(&decision.role).unwrap_or_else(|| roster.default_role());
-            decision.tools = offer::still_offered(catalog, &role.scope, &decision.tools);
+            let shelf = Shelf { catalog, client: &self.input.client_tools, scope: &role.scope };
+            decision.tools = shelf.still_offered(&decision.tools);
             return Ok(decision);
         }
         let judgment = judge::unjudged(roster);
@@ -181,7 +200,7 @@ impl<'a> Turn<'a> {
             bundle: judgment.bundle,
             degraded: judgment.degraded,
             facts: serde_json::Map::new(),
-            tools: offer::offer(catalog, &role.scope),
+            tools: Shelf { catalog, client: &self.input.client_tools, scope: &role.scope }.offer(),
             roster_version: roster.version().to_owned(),
         };
         persist(|| store.decide_run(self.lease, &decision).boxed()).await?;
@@ -189,8 +208,10 @@ impl<'a> Turn<'a> {
     }
 
     /// One model call with its tool results; `None` if the run goes on.
-    async fn one_step(&mut self, frame: &mut Frame<'a>, input: &RunInput, ctx: &CallContext) -> Result<Option<Reply>, Early> {
-        let last = self.step > self.parts.settings.limits.steps;
+    async fn one_step(&mut self, frame: &mut Frame<'a>, ctx: &CallContext) -> Result<Option<Way>, Early> {
+        let limits = &self.parts.settings.limits;
+        // A turn's last run only answers.
+        let last = self.step > limits.steps || self.record.leg >= limits.runs_per_turn;
         if last {
             // It stays in the history where the model saw it, so that the next turn sends the same bytes.
             let note = self.note(Note::StepLimit.text());
@@ -200,7 +221,7 @@ impl<'a> Turn<'a> {
         let ask = Ask {
             model: frame.model,
             ids: &*self.parts.ids,
-            request: self.request(frame, input, if last { ToolChoice::None } else { ToolChoice::Auto }),
+            request: self.request(frame, if last { ToolChoice::None } else { ToolChoice::Auto }),
             announce: self.model.is_none() && self.record.steps == 0,
         };
         let answer = Box::pin(model::ask(ask, &self.watch, &mut self.out)).await;
@@ -210,10 +231,10 @@ impl<'a> Turn<'a> {
         self.ledger.push(answer.ledger.clone());
         match answer.end {
             End::Done(_) if !answer.calls.is_empty() => {
-                self.run_calls(frame, answer, ctx).await?;
-                Ok(None)
+                let open = self.run_calls(frame, answer, ctx).await?;
+                Ok((!open.is_empty()).then_some(Way::Waits(open)))
             }
-            End::Done(finish) => self.reply(answer, finish, last).map(Some),
+            End::Done(finish) => self.reply(answer, finish, last).map(|reply| Some(Way::Replied(reply))),
             End::Halted(halt @ (Halt::Stop(Stop::Fenced | Stop::Shutdown) | Halt::Down)) => Err(halt.into()),
             End::Halted(halt) => {
                 self.keep_part(answer);
@@ -228,12 +249,14 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Runs the calls of an answer and ends the step.
-    async fn run_calls(&mut self, frame: &mut Frame<'a>, answer: Answer, ctx: &CallContext) -> Result<(), Early> {
+    /// Runs the calls of an answer. If the client is to run some of them, they are what the run ends waiting for, and the
+    /// step is committed with its end; else it ends here.
+    async fn run_calls(&mut self, frame: &mut Frame<'a>, answer: Answer, ctx: &CallContext) -> Result<Vec<ToolCall>, Early> {
         let bench = Bench {
             catalog: &self.parts.catalog,
             ids: &*self.parts.ids,
             limits: &self.parts.settings.limits,
+            shelf: frame.shelf,
             offered: &frame.offered,
             ctx: ctx.clone(),
         };
@@ -243,11 +266,14 @@ impl<'a> Turn<'a> {
         if let Some(halt) = results.halt {
             return Err(halt.into());
         }
+        if !results.open.is_empty() {
+            return Ok(results.open);
+        }
         self.commit().await?;
         frame.transcript.push(&self.rows);
         self.rows.clear();
         self.ledger.clear();
-        Ok(())
+        Ok(Vec::new())
     }
 
     /// The final answer, or why it is none.
@@ -325,7 +351,7 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn request(&self, frame: &Frame<'_>, input: &RunInput, tool_choice: ToolChoice) -> ChatRequest {
+    fn request(&self, frame: &Frame<'_>, tool_choice: ToolChoice) -> ChatRequest {
         let record = self.record;
         ChatRequest {
             identity: RunIdentity {
@@ -337,8 +363,8 @@ impl<'a> Turn<'a> {
                 attempt: record.attempt,
                 step: self.step,
                 parent_run: record.parent_run.clone(),
-                resume: input.resume.clone(),
-                state: input.state.clone(),
+                resume: self.input.resume.clone(),
+                state: self.input.state.clone(),
             },
             system: frame.role.instructions.clone(),
             messages: frame.transcript.messages().to_vec(),
@@ -350,16 +376,16 @@ impl<'a> Turn<'a> {
         }
     }
 
-    fn call_context(&self, input: &RunInput) -> CallContext {
+    fn call_context(&self) -> CallContext {
         let record = self.record;
         CallContext {
             principal: Principal {
                 org: record.org.clone(),
                 user: record.user.clone(),
                 channel: record.channel.clone(),
-                name: input.name.clone(),
-                locale: input.locale.clone(),
-                zone: input.zone.clone(),
+                name: self.input.name.clone(),
+                locale: self.input.locale.clone(),
+                zone: self.input.zone.clone(),
             },
             store: self.parts.store.clone(),
             clock: self.parts.clock.clone(),

@@ -20,6 +20,7 @@ mod testing;
 
 mod accounts;
 mod frames;
+mod interrupts;
 mod messages;
 mod retry;
 mod row;
@@ -32,6 +33,7 @@ mod workers;
 pub use accounts::{Membership, Organization, User};
 pub use error::{LeaseError, OpenError, StorageError};
 pub use frames::{Frame, FrameBatch};
+pub use interrupts::{NewInterrupt, OpenInterrupt};
 pub use messages::{History, StoredMessage};
 pub use runs::{
     Accept, Accepted, Beat, CancelOutcome, Claim, Claimed, Finish, ModelCall, NewMessage, Refusal, RunLease, RunRecord, RunRef,

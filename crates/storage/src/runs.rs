@@ -11,17 +11,18 @@ mod ledger;
 mod reading;
 mod record;
 mod renew;
+mod settle;
 mod step;
 mod supersede;
 
 use std::time::Duration;
 
 use domain::{
-    CancelReason, ChannelName, Code, Decision, Limits, Message, MessageId, OrgId, Part, Principal, RunId, RunInput, RunKey,
-    RunStatus, ThreadId, ThreadKey, UserId, WorkerId,
+    Answer, CancelReason, ChannelName, Code, Decision, InterruptFault, Limits, Message, MessageId, OrgId, Part, Principal, RunId,
+    RunInput, RunKey, RunStatus, ThreadId, ThreadKey, UserId, WorkerId,
 };
 
-use crate::FrameBatch;
+use crate::{FrameBatch, NewInterrupt};
 
 pub(crate) use cancel::{Active, stop};
 pub(crate) use end::{EndKind, Ending, end};
@@ -71,9 +72,17 @@ pub struct Accept<'a> {
     /// Freshly made; used if the thread or run is new.
     pub thread_key: ThreadKey,
     pub run_key: RunKey,
-    pub message: &'a NewMessage,
-    /// The user row this one takes the place of: it and everything after it is superseded.
+    /// The turn's message. `None`: the run goes on from what `answers` settle.
+    pub message: Option<&'a NewMessage>,
+    /// The user row the message takes the place of: it and everything after it is superseded.
     pub replaces: Option<&'a MessageId>,
+    /// The last user row the client has, if it sent one: the same run id with another is another run.
+    pub last_user: Option<&'a MessageId>,
+    /// What comes back to runs that ended waiting, oldest first; the first of a call counts.
+    pub answers: &'a [Answer],
+    /// What the model reads of a client tool that was still open when `message` came.
+    pub cut_off: &'a str,
+    /// The run this one continues, as the client says; a continuation's is known better here.
     pub parent_run: Option<&'a RunId>,
     pub input: &'a RunInput,
     pub limits: &'a Limits,
@@ -88,6 +97,10 @@ pub enum Accepted {
     Fresh(RunRef),
     /// The same run id in the same thread with the same last user row.
     Joined(RunRef),
+    /// These answers were taken before: by this run, whatever id the client gave the new one.
+    Settled(RunRef),
+    /// No answer was taken, because of these. Nothing was stored.
+    Faulty(Vec<InterruptFault>),
     Refused(Refusal),
 }
 
@@ -106,6 +119,8 @@ pub enum Refusal {
     NoWorker,
     /// `replaces` names no user row of the thread.
     UnknownMessage,
+    /// There is no message, and none of the answers is for something this thread ever waited for.
+    NothingWaits,
 }
 
 #[derive(Debug, Clone)]
@@ -156,6 +171,10 @@ pub struct RunRecord {
     pub created_at: i64,
     pub started_at: Option<i64>,
     pub ended_at: Option<i64>,
+    /// Which run of its turn it is, from 1. One that only took a part of what is waited for counts nothing.
+    pub leg: u32,
+    /// The run it goes on from.
+    pub continues: Option<RunKey>,
 }
 
 /// A ledger row: one model call.
@@ -191,6 +210,8 @@ pub struct Finish {
     pub error: Option<(Code, String)>,
     pub model: Option<String>,
     pub step: StepCommit,
+    /// What it waits for: then its status is `Interrupted`.
+    pub interrupts: Vec<NewInterrupt>,
 }
 
 /// What a heartbeat found of one lease.

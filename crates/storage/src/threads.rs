@@ -2,12 +2,12 @@
 
 mod change;
 
-use domain::{ChannelName, Principal, RunId, ThreadId, ThreadKey};
+use domain::{ChannelName, Principal, RunId, RunKey, ThreadId, ThreadKey};
 
 use crate::messages::message_columns;
 use crate::row::parsed;
 use crate::runs::run_columns;
-use crate::{ModelCall, Row, RunRecord, StorageError, Store, StoredMessage, Tx, runs};
+use crate::{ModelCall, OpenInterrupt, Row, RunRecord, StorageError, Store, StoredMessage, Tx, interrupts, runs};
 
 pub use change::DeletedThread;
 
@@ -33,9 +33,12 @@ pub struct ThreadStatus {
 /// What reopening a thread shows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Hydrated {
-    /// In transcript order, not superseded. While a run is active: up to that run's user message.
+    /// In transcript order, not superseded. While a run is active: up to that run's user message, and what the runs it
+    /// goes on from said after it.
     pub messages: Vec<StoredMessage>,
     pub active_run: Option<RunId>,
+    /// What the thread waits for, oldest first.
+    pub interrupts: Vec<OpenInterrupt>,
     /// Older messages exist; pass the first message's id as `before`.
     pub truncated: bool,
 }
@@ -92,18 +95,19 @@ impl Store {
         let mut tx = self.read().await?;
         let Some(key) = find(&mut tx, principal, thread).await? else { return Ok(Hydrated::default()) };
         let active = active(&mut tx, &key).await?;
-        let (active_run, last) = match active {
-            Some((run, turn)) => (Some(run), turn),
-            None => (None, i64::MAX),
+        let interrupts = interrupts::open(&mut tx, &key).await?.into_iter().map(|waiting| waiting.open).collect();
+        let (active_run, running, last) = match active {
+            Some(active) => (Some(active.id), active.key.to_string(), active.turn),
+            None => (None, String::new(), i64::MAX),
         };
         let (before_turn, before_seq) = match before {
             None => (i64::MAX, i64::MAX),
             Some(id) => match place(&mut tx, &key, id).await? {
                 Some(place) => place,
-                None => return Ok(Hydrated { active_run, ..Hydrated::default() }),
+                None => return Ok(Hydrated { active_run, interrupts, ..Hydrated::default() }),
             },
         };
-        let end = End { active: last, before: (before_turn, before_seq) };
+        let end = End { active: last, running: &running, before: (before_turn, before_seq) };
         let start = match limit {
             None => None,
             Some(limit) => page_start(&mut tx, &key, end, limit).await?,
@@ -113,15 +117,23 @@ impl Store {
             "SELECT ",
             message_columns!(),
             " FROM messages WHERE thread_key = $1 AND superseded_by IS NULL AND role <> 'note'
-                AND turn <= $2 AND (turn < $2 OR role = 'user')
+                AND turn <= $2 AND (turn < $2 OR role = 'user' OR run_key <> $7)
                 AND turn <= $3 AND (turn < $3 OR seq < $4)
                 AND turn >= $5 AND (turn > $5 OR seq >= $6)
               ORDER BY turn, seq"
         );
-        let params = [key.as_str().into(), last.into(), before_turn.into(), before_seq.into(), from_turn.into(), from_seq.into()];
+        let params = [
+            key.as_str().into(),
+            last.into(),
+            before_turn.into(),
+            before_seq.into(),
+            from_turn.into(),
+            from_seq.into(),
+            running.as_str().into(),
+        ];
         let rows = tx.rows(sql, &params).await?;
         let messages = rows.iter().map(StoredMessage::read).collect::<Result<Vec<_>, _>>()?;
-        Ok(Hydrated { messages, active_run, truncated: start.is_some() })
+        Ok(Hydrated { messages, active_run, interrupts, truncated: start.is_some() })
     }
 
     /// Newest first; `after` is the last item's `updated_at` and key of the page before.
@@ -151,7 +163,7 @@ impl Store {
         let params = [principal.org.as_str().into(), principal.user.as_str().into(), thread.as_str().into()];
         let Some(row) = tx.row(summary!("AND t.id = $3"), &params).await? else { return Ok(None) };
         let summary = ThreadSummary::read(&row)?;
-        let active_run = active(&mut tx, &summary.key).await?.map(|(run, _)| run);
+        let active_run = active(&mut tx, &summary.key).await?.map(|active| active.id);
         Ok(Some(ThreadStatus { summary, active_run }))
     }
 
@@ -192,33 +204,44 @@ async fn find(tx: &mut Tx, principal: &Principal, thread: &ThreadId) -> Result<O
     tx.row(sql, &params).await?.map(|row| parsed(&row, 0)).transpose()
 }
 
-/// The running run (always the first in its thread), else the oldest queued one, and its turn; a run whose answer is
-/// replaced already does not count.
-async fn active(tx: &mut Tx, thread: &ThreadKey) -> Result<Option<(RunId, i64)>, StorageError> {
-    let sql = "SELECT id, turn FROM runs
+/// A run whose stream a reader joins.
+struct Active {
+    key: RunKey,
+    id: RunId,
+    turn: i64,
+}
+
+/// The running run (always the first in its thread), else the oldest queued one; a run whose answer is replaced already
+/// does not count.
+async fn active(tx: &mut Tx, thread: &ThreadKey) -> Result<Option<Active>, StorageError> {
+    let sql = "SELECT id, turn, key FROM runs
         WHERE thread_key = $1 AND status IN ('queued', 'running') AND superseded_by IS NULL
         ORDER BY position LIMIT 1";
     let row = tx.row(sql, &[thread.as_str().into()]).await?;
-    row.map(|row| Ok((parsed(&row, 0)?, row.get(1)?))).transpose()
+    row.map(|row| Ok(Active { id: parsed(&row, 0)?, turn: row.get(1)?, key: parsed(&row, 2)? })).transpose()
 }
 
 /// What a page of a transcript ends with: the user row of the turn that is active, or the row before a message.
 #[derive(Clone, Copy)]
-struct End {
+struct End<'a> {
     active: i64,
+    /// Key of the run that is active; its own rows come with its stream.
+    running: &'a str,
     before: (i64, i64),
 }
 
 /// Where a page of `limit` messages begins, if there are older ones. Tools' results count for nothing: they go with
 /// their call.
-async fn page_start(tx: &mut Tx, thread: &ThreadKey, end: End, limit: u32) -> Result<Option<(i64, i64)>, StorageError> {
+async fn page_start(tx: &mut Tx, thread: &ThreadKey, end: End<'_>, limit: u32) -> Result<Option<(i64, i64)>, StorageError> {
     let sql = "SELECT turn, seq FROM messages WHERE thread_key = $1 AND superseded_by IS NULL AND role IN ('user', 'assistant')
-            AND turn <= $2 AND (turn < $2 OR role = 'user')
+            AND turn <= $2 AND (turn < $2 OR role = 'user' OR run_key <> $6)
             AND turn <= $3 AND (turn < $3 OR seq < $4)
           ORDER BY turn DESC, seq DESC LIMIT $5";
     let (turn, seq) = end.before;
     let wanted = i64::from(limit) + 1;
-    let rows = tx.rows(sql, &[thread.as_str().into(), end.active.into(), turn.into(), seq.into(), wanted.into()]).await?;
+    let rows = tx
+        .rows(sql, &[thread.as_str().into(), end.active.into(), turn.into(), seq.into(), wanted.into(), end.running.into()])
+        .await?;
     match rows.as_slice() {
         [.., first, _] if rows.len() > limit as usize => Ok(Some((first.get(0)?, first.get(1)?))),
         _ => Ok(None),

@@ -26,7 +26,7 @@ impl Seat {
     pub(super) fn take(inner: Arc<Inner>, principal: Principal, run: RunRef, reader: Reader) -> Self {
         let post = inner.hub.enter(&run.key);
         let seat = Self { inner, post, run, principal, reader, done: false };
-        if reader == Reader::Person {
+        if seat.counts() {
             lock(&seat.post.attendance).persons += 1;
             seat.tell();
         }
@@ -35,9 +35,17 @@ impl Seat {
 
     /// The run's row says that nobody reads it.
     pub(super) fn found_unattended(&self) {
-        if self.reader == Reader::Person {
+        if self.counts() {
             lock(&self.post.attendance).unattended = true;
             self.tell();
+        }
+    }
+
+    /// As long as it is here the run is attended.
+    fn counts(&self) -> bool {
+        match self.reader {
+            Reader::Person | Reader::Detached => true,
+            Reader::Observer => false,
         }
     }
 
@@ -48,11 +56,11 @@ impl Seat {
 
 impl Drop for Seat {
     fn drop(&mut self) {
-        if self.reader == Reader::Person {
+        if self.counts() {
             lock(&self.post.attendance).persons -= 1;
-            if !self.done {
-                self.tell();
-            }
+        }
+        if self.reader == Reader::Person && !self.done {
+            self.tell();
         }
         self.inner.hub.leave(&self.run.key);
     }
@@ -113,7 +121,9 @@ async fn tell_row(
     if !unattended {
         return store.attend(&post.run, None).await;
     }
-    store.unattend(&post.run).await?;
+    if !store.unattend(&post.run).await? {
+        return Ok(());
+    }
     // Whoever runs it looks at its row: a next message of the same person may have taken its place.
     inner.parts.signals.send(Signal::Run(post.run.clone()));
     store.announce().await;

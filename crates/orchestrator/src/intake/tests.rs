@@ -7,8 +7,10 @@ fn submission(parts: Vec<Part>) -> Submission {
     Submission {
         thread: ThreadId::parse("t").unwrap(),
         run: RunId::parse("r").unwrap(),
-        message: NewMessage { id: MessageId::parse("m").unwrap(), parts },
+        message: Some(NewMessage { id: MessageId::parse("m").unwrap(), parts }),
         replaces: None,
+        last_user: None,
+        answers: Vec::new(),
         parent_run: None,
         input: RunInput::default(),
         need_worker: false,

@@ -3,10 +3,10 @@
 use domain::{CancelReason, Code, Event, FinishReason, Outcome, RunStatus};
 use futures::FutureExt;
 use serde_json::{Value, json};
-use storage::{Finish, StepCommit};
+use storage::{Finish, NewInterrupt, StepCommit};
 use tokio::time::Instant;
 
-use super::{Early, Reply, Turn, failure::Failure, halt::Halt, persist::persist, post_turn, prompt::Note};
+use super::{Early, Reply, Turn, Way, failure::Failure, halt::Halt, interrupt, persist::persist, post_turn, prompt::Note};
 use crate::control::Stop;
 
 /// A run's end before it is stored.
@@ -15,18 +15,34 @@ struct Ending {
     error: Option<(Code, String)>,
     note: Option<String>,
     terminal: Event,
+    interrupts: Vec<NewInterrupt>,
 }
 
 impl Turn<'_> {
     /// The run's end, whichever it is.
-    pub(super) async fn end(self, way: Result<Reply, Early>, claimed_at: Instant) {
+    pub(super) async fn end(mut self, way: Result<Way, Early>, claimed_at: Instant) {
         let ending = match way {
-            Ok(reply) => Ending {
+            Ok(Way::Replied(reply)) => Ending {
                 status: RunStatus::Completed,
                 error: None,
                 note: None,
                 terminal: self.finished(None, Some(self.reply_metadata(&reply))),
+                interrupts: Vec::new(),
             },
+            Ok(Way::Waits(calls)) => {
+                let style = self.input.client_tool_style;
+                interrupt::announce(style, &calls, &mut self.out);
+                Ending {
+                    status: RunStatus::Interrupted,
+                    error: None,
+                    note: None,
+                    terminal: self.finished(
+                        Some(interrupt::outcome(style, &calls, &self.record.reference.id)),
+                        Some(self.metadata("tool_calls")),
+                    ),
+                    interrupts: interrupt::rows(style, calls),
+                }
+            }
             Err(Early::Halted(Halt::Stop(Stop::Fenced))) => return,
             Err(Early::Halted(Halt::Stop(Stop::Shutdown))) => return self.hand_back().await,
             Err(Early::Halted(Halt::Down)) => return self.give_up(),
@@ -35,6 +51,7 @@ impl Turn<'_> {
                 error: None,
                 note: Some(stop_note(reason).text()),
                 terminal: self.finished(Some(Outcome::Cancelled), Some(cancelled_metadata(reason))),
+                interrupts: Vec::new(),
             },
             Err(Early::Halted(Halt::Deadline)) => self.failed(Failure::deadline(self.parts.settings.limits.deadline_seconds)),
             Err(Early::Failed(failure)) => self.failed(failure),
@@ -60,6 +77,7 @@ impl Turn<'_> {
             status: ending.status,
             error: ending.error,
             model: self.model.take(),
+            interrupts: ending.interrupts,
             step: StepCommit {
                 step: self.step,
                 messages: std::mem::take(&mut self.rows),
@@ -105,6 +123,7 @@ impl Turn<'_> {
             },
             error: Some((failure.code, failure.message)),
             note: Some(failure.note),
+            interrupts: Vec::new(),
         }
     }
 
@@ -118,16 +137,21 @@ impl Turn<'_> {
         }
     }
 
+    fn metadata(&self, finish: &str) -> Value {
+        let mut metadata = json!({ "tanstack": { "finishReason": finish } });
+        if let Some(model) = &self.model {
+            metadata["tanstack"]["model"] = json!(model);
+        }
+        metadata
+    }
+
     fn reply_metadata(&self, reply: &Reply) -> Value {
         let finish = match reply.finish {
             FinishReason::Stop | FinishReason::ToolCalls => "stop",
             FinishReason::Length => "length",
             FinishReason::ContentFilter => "content_filter",
         };
-        let mut metadata = json!({ "tanstack": { "finishReason": finish } });
-        if let Some(model) = &self.model {
-            metadata["tanstack"]["model"] = json!(model);
-        }
+        let mut metadata = self.metadata(finish);
         if let Some(note) = reply.note {
             metadata["frontdesk"] = json!({ "note": note });
         }

@@ -37,6 +37,8 @@ pub(crate) enum Note {
     Unattended,
     UnknownTool,
     NoTools,
+    /// A client tool whose result never came.
+    ClientCutOff,
 }
 
 impl Note {
@@ -62,6 +64,7 @@ impl Note {
             Self::Unattended => "unattended",
             Self::UnknownTool => "unknown_tool",
             Self::NoTools => "no_tools",
+            Self::ClientCutOff => "client_cut_off",
         }
     }
 

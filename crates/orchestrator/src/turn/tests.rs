@@ -42,7 +42,7 @@ async fn a_plain_turn_as_a_whole() {
         },
         system: include_str!("../../prompts/assistant.md").trim_end().to_owned(),
         messages: vec![user(&["hi", CONTEXT])],
-        tools: offer::specs(&bench.parts.catalog, &offer::offer(&bench.parts.catalog, &Roster::builtin().default_role().scope)),
+        tools: offered(&bench),
         tool_choice: ToolChoice::Auto,
         max_output_tokens: 2_048,
         effort: Effort::Medium,
@@ -323,4 +323,10 @@ async fn a_removed_member_may_use_no_tool() {
     let end = bench.say("hi").await;
     assert!(end.transcript[2].contains("no longer a member"), "{}", end.transcript[2]);
     assert_eq!(end.record.status, RunStatus::Completed);
+}
+
+fn offered(bench: &Bench) -> Vec<domain::ToolSpec> {
+    let scope = Roster::builtin().default_role().scope.clone();
+    let shelf = Shelf { catalog: &bench.parts.catalog, client: &[], scope: &scope };
+    shelf.specs(&shelf.offer())
 }

@@ -1,15 +1,16 @@
-//! Step 5, the model's calls: run them, show each result as it comes, answer every one.
+//! Step 5, the model's calls: run them, show each result as it comes, answer every one but those the client runs.
 
 use std::pin::pin;
 
-use catalog::{CallBounds, CallContext, CallResult, Catalog};
-use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
+use catalog::{CallBounds, CallContext, CallResult, Catalog, check_client_call};
+use domain::{Contract, Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
 use futures::{FutureExt, StreamExt, future::BoxFuture};
 use tokio::time::Duration;
 
 use super::{
     halt::{Halt, Watch},
     ids,
+    offer::{Found, Shelf},
     out::Out,
     prompt::Note,
 };
@@ -23,6 +24,7 @@ pub(super) struct Bench<'a> {
     pub(super) catalog: &'a Catalog,
     pub(super) ids: &'a dyn Ids,
     pub(super) limits: &'a Limits,
+    pub(super) shelf: Shelf<'a>,
     pub(super) offered: &'a [ToolName],
     pub(super) ctx: CallContext,
 }
@@ -30,7 +32,16 @@ pub(super) struct Bench<'a> {
 /// The tool rows of a step in the order of its calls, and what cut them short, if anything did.
 pub(super) struct Results {
     pub(super) rows: Vec<Message>,
+    /// Calls the client is to run: they have no row yet.
+    pub(super) open: Vec<ToolCall>,
     pub(super) halt: Option<Halt>,
+}
+
+/// What became of a call here.
+enum Outcome {
+    Answered(CallResult),
+    /// It is the client's to run.
+    Open,
 }
 
 /// Whether a call of this effect may begin: nobody's run starts nothing that does more than look.
@@ -41,7 +52,8 @@ fn may_start(effect: Effect, unattended: bool) -> bool {
 /// Runs all calls, a bounded number at a time. When the run must halt, those in flight are dropped and answered.
 pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>, out: &mut Out) -> Results {
     let mut rows: Vec<Option<Message>> = vec![None; calls.len()];
-    let mut work: Vec<BoxFuture<'_, (usize, CallResult)>> = Vec::with_capacity(calls.len());
+    let mut open = vec![false; calls.len()];
+    let mut work: Vec<BoxFuture<'_, (usize, Outcome)>> = Vec::with_capacity(calls.len());
     for (place, call) in calls.iter().enumerate() {
         work.push(async move { (place, bench.call(call, watch).await) }.boxed());
     }
@@ -55,19 +67,28 @@ pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>
                 break Some(halt);
             },
             end = ends.next() => match end {
-                Some((place, result)) => rows[place] = Some(answer(bench.ids, &calls[place], result, out)),
+                Some((place, Outcome::Answered(result))) => rows[place] = Some(answer(bench.ids, &calls[place], result, out)),
+                Some((place, Outcome::Open)) => open[place] = true,
                 None => break None,
             },
         }
     };
     if let Some(Halt::Stop(Stop::Fenced | Stop::Shutdown) | Halt::Down) = halted {
         // Nothing of this step will be stored; readers get it from who runs it next.
-        return Results { rows: Vec::new(), halt: halted };
+        return Results { rows: Vec::new(), open: Vec::new(), halt: halted };
     }
-    let fill = |(row, call): (Option<Message>, &ToolCall)| {
-        row.unwrap_or_else(|| answer(bench.ids, call, CallResult::failed(&Note::CallCutOff.text()), out))
-    };
-    Results { rows: rows.into_iter().zip(calls).map(fill).collect(), halt: halted }
+    let mut results = Results { rows: Vec::with_capacity(calls.len()), open: Vec::new(), halt: halted };
+    for ((row, open), call) in rows.into_iter().zip(open).zip(calls) {
+        match row {
+            Some(row) => results.rows.push(row),
+            None if open && results.halt.is_none() => results.open.push(call.clone()),
+            None => {
+                let note = if open { Note::CallNeverRun } else { Note::CallCutOff };
+                results.rows.push(answer(bench.ids, call, CallResult::failed(&note.text()), out));
+            }
+        }
+    }
+    results
 }
 
 /// Answers calls that will never run.
@@ -88,12 +109,26 @@ fn answer(ids: &dyn Ids, call: &ToolCall, result: CallResult, out: &mut Out) -> 
 }
 
 impl Bench<'_> {
-    async fn call(&self, call: &ToolCall, watch: &Watch<'_>) -> CallResult {
-        let contract = self.offered.contains(&call.name).then(|| self.catalog.get(&call.name)).flatten();
-        let Some(contract) = contract else { return self.unknown(&call.name) };
-        if !may_start(contract.effect, watch.control.unattended()) {
-            return CallResult::failed(&Note::Unattended.text());
+    async fn call(&self, call: &ToolCall, watch: &Watch<'_>) -> Outcome {
+        let found = self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten();
+        let effect = match found {
+            None => return Outcome::Answered(self.unknown(&call.name)),
+            Some(Found::Catalog(Contract { effect, .. })) => *effect,
+            Some(Found::Client(_)) => Effect::Gesture,
+        };
+        if !may_start(effect, watch.control.unattended()) {
+            return Outcome::Answered(CallResult::failed(&Note::Unattended.text()));
         }
+        match found {
+            Some(Found::Client(_)) => match check_client_call(&self.ctx, &call.arguments).await {
+                Ok(_) => Outcome::Open,
+                Err(error) => Outcome::Answered(CallResult::failed(&error.to_string())),
+            },
+            _ => Outcome::Answered(self.run(call, watch).await),
+        }
+    }
+
+    async fn run(&self, call: &ToolCall, watch: &Watch<'_>) -> CallResult {
         crash::point("tool.before");
         let bounds = CallBounds {
             timeout: Duration::from_secs(self.limits.tool_seconds).min(watch.left()),

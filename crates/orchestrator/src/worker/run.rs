@@ -64,6 +64,9 @@ impl Place {
         let post = pool.inner.hub.enter(&lease.run);
         let control = Arc::new(RunControl::new(asked, LEASE));
         control.set_unattended(record.unattended_since.is_some());
+        if record.continues.is_some() {
+            control.exempt();
+        }
         if let Some(reason) = record.cancel {
             control.stop_for(Stop::Cancel(reason));
         }
@@ -107,6 +110,7 @@ impl Place {
             status: RunStatus::Failed,
             error: Some((Code::Internal, BROKEN.to_owned())),
             model: None,
+            interrupts: Vec::new(),
             step: StepCommit { step: 0, messages, calls: Vec::new(), frames },
         };
         match Box::pin(self.pool.inner.parts.store.finish(lease, &finish)).await {

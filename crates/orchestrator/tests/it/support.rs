@@ -300,10 +300,12 @@ pub fn submission(thread: &str, run: &str) -> Submission {
     Submission {
         thread: ThreadId::parse(thread).unwrap(),
         run: RunId::parse(run).unwrap(),
-        message: NewMessage {
+        message: Some(NewMessage {
             id: MessageId::parse(format!("m-{run}")).unwrap(),
             parts: vec![Part::Text { text: format!("hello from {run}") }],
-        },
+        }),
+        last_user: None,
+        answers: Vec::new(),
         replaces: None,
         parent_run: None,
         input: RunInput::default(),

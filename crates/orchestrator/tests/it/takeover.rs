@@ -36,7 +36,7 @@ async fn what_does_not_stand_is_taken_back() {
     sent.extend(reading.until(|event| *event == text("new", "again")).await);
     let frames = batch(3, &[text_end("new"), finished(&run)]);
     let step = StepCommit { step: 2, messages: vec![row("new")], calls: Vec::new(), frames };
-    let finish = Finish { status: RunStatus::Completed, error: None, model: None, step };
+    let finish = Finish { status: RunStatus::Completed, error: None, model: None, step, interrupts: Vec::new() };
     desk.store().finish(&second, &finish).await.unwrap();
     sent.extend(reading.rest().await);
 
@@ -78,7 +78,7 @@ async fn a_fenced_worker_ends_nothing_and_its_readers_go_on_elsewhere() {
         Some(claimed) => {
             let frames = batch(1, &[text_start("new"), text("new", "again"), text_end("new"), finished(&run)]);
             let step = StepCommit { step: 1, messages: vec![row("new")], calls: Vec::new(), frames };
-            let finish = Finish { status: RunStatus::Completed, error: None, model: None, step };
+            let finish = Finish { status: RunStatus::Completed, error: None, model: None, step, interrupts: Vec::new() };
             another.store().finish(&claimed.lease, &finish).await.unwrap();
         }
         None => desk.call().await.answer("again"),

@@ -54,7 +54,7 @@ pub(crate) async fn respond(
     let before = query.get("before").map(MessageId::parse).transpose().map_err(|_| page::bad_cursor("before"))?;
     let before = before.as_ref().map(MessageId::as_str);
     let is_paged = limit.is_some() || before.is_some();
-    let Hydrated { messages: rows, active_run, truncated } = app.store().hydrate(principal, thread, limit, before).await?;
+    let Hydrated { messages: rows, active_run, truncated, .. } = app.store().hydrate(principal, thread, limit, before).await?;
     let page =
         is_paged.then(|| Page { truncated, cursor: rows.first().filter(|_| truncated).map(|row| row.message.id().to_string()) });
     let active_run = active_run.map(|run_id| ActiveRun { run_id });

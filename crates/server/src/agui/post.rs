@@ -23,10 +23,11 @@ use crate::{
 pub(crate) async fn handler(State(app): State<App>, Caller(principal): Caller, request: Request) -> Result<Response, ApiError> {
     let (parts, body) = request.into_parts();
     let limit = app.settings().body_bytes;
+    let reader = replay::reader(&parts.headers)?;
     if let Some(place) = parts.headers.get("last-event-id") {
         body::ignore(body, limit).await;
         app.authenticator().member(&principal).await?;
-        return replay::after_header(&app, &principal, place).await;
+        return replay::after_header(&app, &principal, place, reader).await;
     }
     body::require_json(&parts.headers)?;
     let posted = {
@@ -34,23 +35,33 @@ pub(crate) async fn handler(State(app): State<App>, Caller(principal): Caller, r
         let body = body::read(&parts.headers, body, limit).await?;
         input::parse(&body)?
     };
-    submit(&app, &principal, posted).await
+    submit(&app, &principal, posted, reader).await
 }
 
-async fn submit(app: &App, principal: &Principal, posted: Posted) -> Result<Response, ApiError> {
+async fn submit(app: &App, principal: &Principal, posted: Posted, reader: Reader) -> Result<Response, ApiError> {
     let Posted { thread, run, parent_run, message, replaces, input } = posted;
     let run = match run {
         Some(run) => run,
         None => mint(app)?,
     };
     let dialect = Dialect::of(input.protocol.as_deref());
-    let submission = Submission { thread, run, message, replaces, parent_run, input, need_worker: true };
+    let submission = Submission {
+        thread,
+        run,
+        message: Some(message),
+        replaces,
+        last_user: None,
+        answers: Vec::new(),
+        parent_run,
+        input,
+        need_worker: true,
+    };
     let Ticket { run, joined } = Box::pin(app.orchestrator().submit(principal, submission)).await?;
     if joined && let Some(response) = replay::expired(app, principal, &run, dialect).await? {
         return Ok(response);
     }
     let id = run.id.clone();
-    let events = app.orchestrator().follow(principal, run, From::Start, Reader::Person);
+    let events = app.orchestrator().follow(principal, run, From::Start, reader);
     Ok(Sse::new(events, id, dialect).into_response())
 }
 

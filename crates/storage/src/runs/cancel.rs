@@ -1,15 +1,23 @@
 //! Asking a run to stop.
 
-use domain::{CancelReason, Principal, RunId, RunKey, RunStatus, ThreadId};
+use domain::{CancelReason, Principal, RunId, RunKey, RunStatus, ThreadId, ThreadKey};
 
 use super::end::{EndKind, Ending, end};
+use super::settle;
 use crate::retry::retry;
 use crate::row::{parsed, word};
-use crate::{CancelOutcome, StorageError, Store, Tx};
+use crate::{CancelOutcome, StorageError, Store, Tx, interrupts, messages};
 
 impl Store {
-    /// Asks a run to stop; a waiting one is ended at once, with its terminal event.
-    pub async fn cancel(&self, principal: &Principal, run: &RunId, reason: CancelReason) -> Result<CancelOutcome, StorageError> {
+    /// Asks a run to stop; a queued one is ended at once, with its terminal event. One that ended waiting for a client or
+    /// a person waits no more: `cut_off` is what the model reads of each call.
+    pub async fn cancel(
+        &self,
+        principal: &Principal,
+        run: &RunId,
+        reason: CancelReason,
+        cut_off: &str,
+    ) -> Result<CancelOutcome, StorageError> {
         retry!(async {
             let mut tx = self.begin().await?;
             let sql = "SELECT key, thread_id, status FROM runs WHERE org_id = $1 AND user_id = $2 AND id = $3 FOR UPDATE";
@@ -20,12 +28,38 @@ impl Store {
                     let key: RunKey = parsed(&row, 0)?;
                     let thread: ThreadId = parsed(&row, 1)?;
                     let status = word(&row.get::<String>(2)?, RunStatus::parse)?;
+                    if status == RunStatus::Interrupted {
+                        drop(tx);
+                        return self.stop_waiting(&key, reason, cut_off).await;
+                    }
                     stop(&mut tx, Active { key: &key, id: run, thread: &thread, status }, reason).await?
                 }
             };
             tx.commit().await?;
             Ok::<_, StorageError>(outcome)
         })
+    }
+
+    /// A run that ended waiting: its thread is locked first, since results go into the transcript.
+    async fn stop_waiting(&self, run: &RunKey, reason: CancelReason, cut_off: &str) -> Result<CancelOutcome, StorageError> {
+        let mut tx = self.begin().await?;
+        let now = tx.now().await?;
+        let row = tx.row("SELECT thread_key FROM runs WHERE key = $1", &[run.as_str().into()]).await?;
+        let Some(row) = row else { return Ok(CancelOutcome::Unknown) };
+        let thread: ThreadKey = parsed(&row, 0)?;
+        messages::lock_thread(&mut tx, &thread).await?;
+        let mut waiting = interrupts::open(&mut tx, &thread).await?;
+        waiting.retain(|waiting| waiting.run == *run);
+        for waiting in &waiting {
+            interrupts::settle(&mut tx, &thread, settle::cut_off(waiting, cut_off), now).await?;
+        }
+        let status = if waiting.is_empty() { RunStatus::Interrupted } else { RunStatus::Cancelled };
+        let sql = "UPDATE runs SET status = $2, cancel = $3 WHERE key = $1 AND status = 'interrupted'";
+        if !waiting.is_empty() {
+            tx.execute(sql, &[run.as_str().into(), status.as_str().into(), reason.as_str().into()]).await?;
+        }
+        tx.commit().await?;
+        Ok(CancelOutcome::Ended(status))
     }
 }
 

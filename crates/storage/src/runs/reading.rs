@@ -25,19 +25,21 @@ impl Store {
         tx.row(sql, &[run.as_str().into()]).await?.as_ref().map(RunRecord::read).transpose()
     }
 
-    /// The last reader's socket closed in this process. An ended run stays as it is. If the same person's next message
+    /// The last reader's socket closed in this process: true if the run's row says so now. An ended run stays as it is, and
+    /// one that goes on from another is exempt: whoever sent its answers may leave. If the same person's next message
     /// already waits in the thread (it was quicker than the closed socket), a running one is asked to stop.
-    pub async fn unattend(&self, run: &RunKey) -> Result<(), StorageError> {
+    pub async fn unattend(&self, run: &RunKey) -> Result<bool, StorageError> {
         retry!(async {
             let mut tx = self.begin().await?;
             let now = tx.now().await?;
-            let sql = "UPDATE runs SET unattended_since = $2,
+            let sql = "UPDATE runs SET unattended_since = COALESCE(unattended_since, $2),
                     cancel = CASE WHEN cancel IS NULL AND status = 'running' AND EXISTS (SELECT 1 FROM runs q
                         WHERE q.thread_key = runs.thread_key AND q.status IN ('queued', 'running')
                             AND q.position > runs.position AND q.status = 'queued' AND q.user_id = runs.user_id) THEN 'replaced' ELSE cancel END
-                WHERE key = $1 AND ended_at IS NULL AND unattended_since IS NULL";
-            tx.execute(sql, &[run.as_str().into(), now.into()]).await?;
-            tx.commit().await
+                WHERE key = $1 AND ended_at IS NULL AND continues IS NULL";
+            let left = tx.execute(sql, &[run.as_str().into(), now.into()]).await? > 0;
+            tx.commit().await?;
+            Ok::<_, StorageError>(left)
         })
     }
 

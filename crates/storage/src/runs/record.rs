@@ -10,7 +10,7 @@ macro_rules! run_columns {
     () => {
         "key, id, thread_key, thread_id, org_id, user_id, channel, parent_run_id, version, input, status, attempt, failures, \
          turn, message_id, steps, decision, model, cancel, unattended_since, error_code, error_message, created_at, \
-         started_at, ended_at"
+         started_at, ended_at, leg, continues"
     };
 }
 pub(crate) use run_columns;
@@ -46,6 +46,8 @@ impl RunRecord {
             created_at: row.get(22)?,
             started_at: row.get(23)?,
             ended_at: row.get(24)?,
+            leg: u32::try_from(count(row.get(25)?)?).unwrap_or(u32::MAX),
+            continues: optional(row, 26)?,
         })
     }
 

@@ -4,7 +4,7 @@ use domain::crash;
 
 use super::ledger;
 use crate::retry::retry;
-use crate::{Finish, LeaseError, RunLease, StepCommit, Store, Tx, frames, messages};
+use crate::{Finish, LeaseError, RunLease, StepCommit, Store, Tx, frames, interrupts, messages};
 
 impl Store {
     /// Ends a step. Crash point `step.commit` (before the commit). A step that is committed already is answered
@@ -62,7 +62,9 @@ impl Store {
         ];
         let row = tx.row(sql, &params).await?.ok_or(LeaseError::Fenced)?;
         let run = Fenced { turn: row.get(0)?, superseded_by: row.get(1)? };
+        let superseded = run.superseded_by.is_some();
         write(&mut tx, lease, &finish.step, Written { run, seq, now }).await?;
+        interrupts::insert(&mut tx, &lease.run, &finish.interrupts, superseded, now).await?;
         crash::point("finish.before_commit");
         tx.commit().await?;
         crash::point("finish.after_commit");

@@ -67,6 +67,7 @@ async fn delete(tx: &mut Tx, thread: ThreadKey) -> Result<DeletedThread, Storage
     // A table that keeps something of what was said gets its line here.
     for sql in [
         "DELETE FROM frames WHERE run_key IN (SELECT key FROM runs WHERE thread_key = $1)",
+        "DELETE FROM interrupts WHERE thread_key = $1",
         "DELETE FROM runs WHERE thread_key = $1",
         "DELETE FROM messages WHERE thread_key = $1",
         "DELETE FROM threads WHERE key = $1",

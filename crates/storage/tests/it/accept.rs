@@ -67,7 +67,7 @@ async fn fifty_identical_accepts_are_one_run(db: Db) {
         match accept.await.unwrap() {
             Accepted::Fresh(run) => fresh.push(run),
             Accepted::Joined(run) => joined.push(run),
-            Accepted::Refused(refusal) => panic!("{refusal:?}"),
+            other => panic!("{other:?}"),
         }
     }
     assert_eq!((fresh.len(), joined.len()), (1, 49));

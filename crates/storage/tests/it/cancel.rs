@@ -19,8 +19,8 @@ async fn a_waiting_run_ends_at_once(db: Db) {
     let who = ada();
     let run = db.say(&who, "t", "r", "m").await;
     let cancelled = CancelOutcome::Ended(RunStatus::Cancelled);
-    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap(), cancelled);
-    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap(), cancelled);
+    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap(), cancelled);
+    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap(), cancelled);
     assert!(db.claim(10).await.is_empty());
     let frames = db.standing(&run).await;
     assert_eq!(frames.iter().map(|frame| (frame.attempt, frame.first, frame.last)).collect::<Vec<_>>(), [(1, 1, 1)]);
@@ -40,8 +40,8 @@ async fn a_running_run_is_told(db: Db) {
     let who = ada();
     let run = db.say(&who, "t", "r", "m").await;
     let lease = db.claim_one().await;
-    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap(), CancelOutcome::Requested);
-    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Replaced).await.unwrap(), CancelOutcome::Requested);
+    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap(), CancelOutcome::Requested);
+    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Replaced, "cut off").await.unwrap(), CancelOutcome::Requested);
     let beat = db.store.renew(std::slice::from_ref(&lease), LEASE).await.unwrap().remove(0);
     assert_eq!((beat.held, beat.cancel), (true, Some(CancelReason::Asked)));
     db.finish(&lease, RunStatus::Cancelled).await;
@@ -52,7 +52,7 @@ async fn an_ended_run_stays_ended(db: Db) {
     let who = ada();
     let run = db.say(&who, "t", "r", "m").await;
     db.answer(&db.claim_one().await, "a").await;
-    let outcome = db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap();
+    let outcome = db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap();
     assert_eq!(outcome, CancelOutcome::Ended(RunStatus::Completed));
     db.store.unattend(&run.key).await.unwrap();
     assert_eq!(db.store.run_by_key(&run.key).await.unwrap().unwrap().unattended_since, None);
@@ -62,7 +62,7 @@ async fn nobody_cancels_a_strangers_run(db: Db) {
     let who = ada();
     let run = db.say(&who, "t", "r", "m").await;
     for stranger in [person("acme", "bob"), person("globex", "ada")] {
-        let outcome = db.store.cancel(&stranger, &run.id, CancelReason::Asked).await.unwrap();
+        let outcome = db.store.cancel(&stranger, &run.id, CancelReason::Asked, "cut off").await.unwrap();
         assert_eq!(outcome, CancelOutcome::Unknown);
     }
     assert_eq!(db.status(&run).await, RunStatus::Queued);

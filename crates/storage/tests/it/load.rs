@@ -78,7 +78,7 @@ async fn many_tabs_of_one_thread(db: Db) {
                 let when_busy = if tab.is_multiple_of(3) { WhenBusy::Interrupt } else { WhenBusy::Queue };
                 db.fresh(Say { when_busy, ..Say::new(&who, "t", &run, &message) }).await;
                 if tab.is_multiple_of(4) {
-                    db.store.cancel(&who, &id(&run), domain::CancelReason::Asked).await.unwrap();
+                    db.store.cancel(&who, &id(&run), domain::CancelReason::Asked, "cut off").await.unwrap();
                 }
                 work(&db).await;
             }

@@ -104,8 +104,11 @@ impl Db {
             run: &run,
             thread_key: key(),
             run_key: key(),
-            message: &message,
+            message: Some(&message),
             replaces: replaces.as_ref(),
+            last_user: None,
+            answers: &[],
+            cut_off: "cut off",
             parent_run: None,
             input: &input,
             limits: &say.limits,
@@ -308,7 +311,7 @@ pub(crate) fn step(number: u32, messages: Vec<Message>, frames: FrameBatch) -> S
 }
 
 pub(crate) fn finish(status: RunStatus, step: StepCommit) -> Finish {
-    Finish { status, error: None, model: None, step }
+    Finish { status, error: None, model: None, step, interrupts: Vec::new() }
 }
 
 pub(crate) fn ids(messages: &[StoredMessage]) -> Vec<String> {

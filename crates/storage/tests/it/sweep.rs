@@ -90,7 +90,7 @@ async fn a_cancelled_run_whose_worker_stopped_is_cancelled(db: Db) {
     let run = db.say(&who, "t", "r", "m").await;
     let lease = db.claim_one().await;
     db.store.commit_step(&lease, &step(1, vec![assistant("a")], frame(1, 2))).await.unwrap();
-    db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap();
+    db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap();
     db.store.shift_clock(LATER);
     let swept = db.sweep().await;
     assert_eq!(swept, Swept { cancelled: vec![run.key.clone()], ..Swept::default() });

@@ -70,7 +70,7 @@ async fn a_run_in_flight_is_fenced(db: Db) {
     fenced(db.store.history(&lease, 10, 1_000).await.map(drop));
     db.store.unattend(&run.key).await.unwrap();
     db.store.attend(&run.key, None).await.unwrap();
-    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked).await.unwrap(), CancelOutcome::Unknown);
+    assert_eq!(db.store.cancel(&who, &run.id, CancelReason::Asked, "cut off").await.unwrap(), CancelOutcome::Unknown);
     db.store.shift_clock(LATER);
     assert_eq!(db.sweep().await, storage::Swept::default());
     nothing_left(&db).await;

@@ -47,8 +47,10 @@ async fn converse(app: &App, principal: &Principal, ask: &Ask, stages: &Stages) 
     let submission = Submission {
         thread: ask.thread.clone(),
         run: ask.run.clone(),
-        message: NewMessage { id: ask.message.clone(), parts: vec![Part::Text { text: ask.text.clone() }] },
+        message: Some(NewMessage { id: ask.message.clone(), parts: vec![Part::Text { text: ask.text.clone() }] }),
         replaces: None,
+        last_user: None,
+        answers: Vec::new(),
         parent_run: None,
         input: RunInput { protocol: Some("1.0".to_owned()), ..RunInput::default() },
         need_worker: false,

@@ -23,6 +23,7 @@ fn every_note_has_its_text() {
         Note::Unattended,
         Note::UnknownTool,
         Note::NoTools,
+        Note::ClientCutOff,
     ];
     for note in all {
         assert!(!note.text().is_empty(), "{note:?}");

@@ -33,6 +33,8 @@ fn record(version: i64, channel: &str) -> RunRecord {
         created_at: 0,
         started_at: None,
         ended_at: None,
+        leg: 1,
+        continues: None,
     }
 }
 

@@ -1,0 +1,53 @@
+//! Step 6: what a run ends waiting for, and the results it goes on with.
+
+use domain::{ClientToolStyle, Event, InterruptKind, Message, Outcome, RunId, RunInput, ToolCall};
+use serde_json::{Value, json};
+use storage::{NewInterrupt, StoredMessage};
+
+use super::out::Out;
+
+/// Tells clients that run their tools as they hear of a call (`ag-ui.md` 3.3). Said last, since an answer is taken only
+/// once the run has ended.
+pub(super) fn announce(style: ClientToolStyle, calls: &[ToolCall], out: &mut Out) {
+    if style != ClientToolStyle::Universal {
+        return;
+    }
+    for call in calls {
+        let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
+        let value = json!({ "toolCallId": call.id, "toolName": call.name, "input": input });
+        out.say(Event::custom("tool-input-available", value));
+    }
+}
+
+pub(super) fn outcome(style: ClientToolStyle, calls: &[ToolCall], run: &RunId) -> Outcome {
+    match style {
+        ClientToolStyle::Universal => {
+            Outcome::Success { pending_tool_call_ids: calls.iter().map(|call| call.id.clone()).collect() }
+        }
+        ClientToolStyle::Interrupt => {
+            Outcome::Interrupt { interrupts: calls.iter().map(|call| domain::interrupt::client_tool(call, run)).collect() }
+        }
+    }
+}
+
+pub(super) fn rows(style: ClientToolStyle, calls: Vec<ToolCall>) -> Vec<NewInterrupt> {
+    calls.into_iter().map(|call| NewInterrupt { kind: InterruptKind::ClientTool, style, call }).collect()
+}
+
+/// A client that was interrupted hears the results it sent as the run's own (`ag-ui.md` 2.2); the others have them.
+pub(super) fn show_results(input: &RunInput, history: &[StoredMessage], out: &mut Out) {
+    if input.client_tool_style != ClientToolStyle::Interrupt || input.resume.is_empty() {
+        return;
+    }
+    for row in history {
+        let Message::Tool { id, call, content, .. } = &row.message else { continue };
+        if input.resume.contains(&InterruptKind::ClientTool.id(call)) {
+            out.say(Event::ToolCallResult {
+                message_id: id.clone(),
+                tool_call_id: call.clone(),
+                content: content.clone(),
+                role: "tool".to_owned(),
+            });
+        }
+    }
+}
