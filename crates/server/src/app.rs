@@ -18,7 +18,7 @@ use url::Url;
 use crate::{
     agui,
     auth::{AuthError, AuthSettings, Authenticator, FetchKeys},
-    auth_demo, cancel, cors, health, host,
+    auth_demo, cancel, copilotkit, cors, health, host,
     problem::ApiError,
     root, run, threads,
 };
@@ -88,6 +88,12 @@ impl App {
             .route("/healthz", get(health::healthz))
             .route("/readyz", get(health::readyz))
             .route("/v1/agui", post(agui::post::handler).get(agui::get::handler))
+            .route("/v1/copilotkit", post(copilotkit::single::handler))
+            .route("/v1/copilotkit/", post(copilotkit::single::handler))
+            .route("/v1/copilotkit/info", get(copilotkit::info::handler))
+            .route("/v1/copilotkit/agent/{id}/run", post(copilotkit::run::handler))
+            .route("/v1/copilotkit/agent/{id}/connect", post(copilotkit::connect::handler))
+            .route("/v1/copilotkit/agent/{id}/stop/{thread}", post(copilotkit::stop::handler))
             .route("/v1/runs/{id}", get(run::handler))
             .route("/v1/runs/{id}/cancel", post(cancel::handler))
             .route("/v1/threads", get(threads::list::handler))

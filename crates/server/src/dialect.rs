@@ -4,7 +4,7 @@
 //! `pendingToolCallIds`, and a run that ends so fails in them (`ag-ui.md`, "Tolerance matrix").
 
 use bytes::Bytes;
-use domain::{Event, Outcome};
+use domain::{Event, Outcome, Part, Source};
 use serde_json::json;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,6 +19,14 @@ impl Dialect {
     /// Of a request's (or a stored run's) `protocolVersion`.
     pub(crate) fn of(protocol: Option<&str>) -> Self {
         if protocol.is_some_and(is_supported) { Self::One } else { Self::Legacy }
+    }
+
+    /// Whether this client may read a part of a message. One that it does not know fails the whole event in it.
+    pub(crate) fn reads(self, part: &Part) -> bool {
+        let (Part::Image { source } | Part::Audio { source } | Part::Video { source } | Part::Document { source }) = part else {
+            return true;
+        };
+        self == Self::One || !matches!(source, Source::File { .. })
     }
 
     /// The terminal event as this client may read it.

@@ -22,6 +22,7 @@ mod wire;
 mod agui;
 mod auth_demo;
 mod cancel;
+mod copilotkit;
 mod health;
 mod root;
 mod run;

@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use storage::{RunRecord, StoredMessage};
 
 use super::transcript::media_part;
+use crate::dialect::Dialect;
 
 /// The three events of an ended run. `usage`: one entry a model.
-pub(crate) fn events(record: &RunRecord, rows: &[StoredMessage], usage: Vec<TokenUsage>) -> [Event; 3] {
+pub(crate) fn events(record: &RunRecord, rows: &[StoredMessage], usage: Vec<TokenUsage>, dialect: Dialect) -> [Event; 3] {
     let (thread_id, run_id) = (record.reference.thread_id.clone(), record.reference.id.clone());
     let started = Event::RunStarted {
         thread_id: thread_id.clone(),
@@ -15,8 +16,12 @@ pub(crate) fn events(record: &RunRecord, rows: &[StoredMessage], usage: Vec<Toke
         parent_run_id: record.parent_run.clone(),
         protocol_version: None,
     };
-    let messages = rows.iter().filter_map(|row| message(&row.message)).collect();
-    [started, Event::MessagesSnapshot { messages }, end(record, thread_id, run_id, usage)]
+    [started, Event::MessagesSnapshot { messages: messages(rows, dialect) }, end(record, thread_id, run_id, usage)]
+}
+
+/// A transcript as AG-UI messages.
+pub(crate) fn messages(rows: &[StoredMessage], dialect: Dialect) -> Vec<Value> {
+    rows.iter().filter_map(|row| message(&row.message, dialect)).collect()
 }
 
 fn end(record: &RunRecord, thread_id: ThreadId, run_id: RunId, usage: Vec<TokenUsage>) -> Event {
@@ -35,12 +40,12 @@ fn end(record: &RunRecord, thread_id: ThreadId, run_id: RunId, usage: Vec<TokenU
 }
 
 /// A row as an AG-UI message; notes are for the model only.
-fn message(message: &Message) -> Option<Value> {
+fn message(message: &Message, dialect: Dialect) -> Option<Value> {
     Some(match message {
         Message::User { id, parts } => {
             let content = match parts.as_slice() {
                 [Part::Text { text }] => json!(text),
-                parts => parts.iter().map(media_part).collect(),
+                parts => parts.iter().filter(|part| dialect.reads(part)).map(media_part).collect(),
             };
             json!({"id": id, "role": "user", "content": content})
         }
@@ -68,3 +73,7 @@ fn message(message: &Message) -> Option<Value> {
         Message::Note { .. } => return None,
     })
 }
+
+#[cfg(test)]
+#[path = "snapshot/tests.rs"]
+mod tests;
