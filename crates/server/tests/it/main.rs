@@ -4,6 +4,7 @@
 
 mod access;
 mod connections;
+mod copilotkit;
 mod cors;
 mod reads;
 mod threads;
