@@ -3,7 +3,10 @@
 //! A reader is a place in the stream and little else; what it is sent comes from the log of a run that runs here, or
 //! from stored frames.
 
+mod bridge;
 mod feed;
+mod frame;
+mod open;
 mod past;
 mod seat;
 
@@ -14,7 +17,7 @@ use std::{
 };
 
 use bytes::Bytes;
-use domain::{Offset, Principal};
+use domain::{Bookmark, Principal};
 use futures::{Stream, StreamExt, stream::BoxStream};
 use storage::{RunRef, StorageError};
 
@@ -23,12 +26,12 @@ pub(crate) use seat::tell;
 use crate::orchestrator::Inner;
 
 /// Where a reader begins.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum From {
     /// With RUN_STARTED.
     Start,
     /// Strictly after a place it has seen.
-    After(Offset),
+    After(Bookmark),
 }
 
 /// Who reads.
@@ -36,14 +39,18 @@ pub enum From {
 pub enum Reader {
     /// Somebody waiting for the answer: once the last of them is gone, the run is unattended.
     Person,
-    /// Whose leaving means nothing.
+    /// Somebody who stops reading sometime and wants the answer none the less: as long as it reads the run is attended,
+    /// its leaving means nothing.
+    Detached,
+    /// Whose coming and leaving mean nothing.
     Observer,
 }
 
 /// One event for a reader.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StreamItem {
-    pub offset: Offset,
+    /// `None`: it is no place in the run, such as an end that is this response's only.
+    pub mark: Option<Bookmark>,
     /// One line of JSON, without the line's end.
     pub json: Bytes,
     pub kind: ItemKind,

@@ -49,7 +49,7 @@ pub(crate) struct Post {
 /// Who reads a run here, and what its row was told of it.
 #[derive(Debug, Default)]
 pub(crate) struct Attendance {
-    /// Readers whose closed socket means that nobody waits for the answer any more.
+    /// Readers that wait for the answer.
     pub(crate) persons: usize,
     /// What the row says, as far as this process knows.
     pub(crate) unattended: bool,

@@ -1,12 +1,12 @@
 //! Offsets on the wire: the value of `id:` lines, of `Last-Event-ID` and of `?offset=`.
 //!
 //! A run id may hold any character but controls, a header only visible ASCII; so what is neither is percent-encoded
-//! (and `%` itself). For the ids clients really make the wire form is [`Offset::encode`] unchanged.
+//! (and `%` itself). For the ids clients really make the wire form is [`Bookmark::encode`] unchanged.
 
-use domain::{Offset, RunId};
+use domain::{Bookmark, RunId};
 
-pub(crate) fn encode(offset: Offset, run: &RunId) -> String {
-    let plain = offset.encode(run);
+pub(crate) fn encode(mark: &Bookmark, run: &RunId) -> String {
+    let plain = mark.encode(run);
     if plain.bytes().all(is_plain) {
         return plain;
     }
@@ -18,7 +18,7 @@ pub(crate) fn encode(offset: Offset, run: &RunId) -> String {
 }
 
 /// `None`: not one of ours.
-pub(crate) fn decode(text: &str) -> Option<(RunId, Offset)> {
+pub(crate) fn decode(text: &str) -> Option<(RunId, Bookmark)> {
     if !text.bytes().all(|byte| is_plain(byte) || byte == b'%') {
         return None;
     }
@@ -33,7 +33,7 @@ pub(crate) fn decode(text: &str) -> Option<(RunId, Offset)> {
             bytes.push(byte);
         }
     }
-    Offset::decode(std::str::from_utf8(&bytes).ok()?)
+    Bookmark::decode(std::str::from_utf8(&bytes).ok()?)
 }
 
 fn is_plain(byte: u8) -> bool {
@@ -42,19 +42,21 @@ fn is_plain(byte: u8) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use domain::Offset;
+
     use super::*;
 
     #[test]
     fn an_offset_fits_a_header_and_comes_back() {
-        let offset = Offset { attempt: 2, seq: 17 };
+        let mark = Bookmark { offset: Offset { attempt: 2, seq: 17 }, bridged: 1, open: "t1".into() };
         for (id, wire) in [
-            ("run-1796066840634-em98on", "run-1796066840634-em98on:2.17"),
-            ("a:1.2", "a:1.2:2.17"),
-            (" é%猫 ", "%20%C3%A9%25%E7%8C%AB%20:2.17"),
+            ("run-1796066840634-em98on", "run-1796066840634-em98on:2.17.1~t1"),
+            ("a:1.2", "a:1.2:2.17.1~t1"),
+            (" é%猫 ", "%20%C3%A9%25%E7%8C%AB%20:2.17.1~t1"),
         ] {
             let run = RunId::parse(id).unwrap();
-            assert_eq!(encode(offset, &run), wire);
-            assert_eq!(decode(wire), Some((run, offset)));
+            assert_eq!(encode(&mark, &run), wire);
+            assert_eq!(decode(wire), Some((run, mark.clone())));
         }
     }
 

@@ -74,7 +74,8 @@ where
                     if item.kind == ItemKind::Terminal {
                         self.state = State::Ended;
                     }
-                    write_event(&mut out, Some(&offset::encode(item.offset, &self.run)), &json);
+                    let offset = item.mark.map(|mark| offset::encode(&mark, &self.run));
+                    write_event(&mut out, offset.as_deref(), &json);
                 }
                 Poll::Ready(None) => self.state = State::Ended,
                 // A body that ends without a terminal event looks like success to some clients: break it off, so

@@ -3,16 +3,21 @@
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use bytes::Bytes;
-use domain::{Code, Event, Offset, Principal, RunId, RunStatus};
+use domain::{Bookmark, Code, Event, Offset, Principal, RunId, RunStatus};
 use serde_json::json;
 use storage::{Frame, RunRecord, RunRef, StorageError};
 use tokio::{sync::watch, time::Instant};
 
-use super::{FollowError, From, ItemKind, Reader, StreamItem, past::Past, seat::Seat};
+use super::{
+    FollowError, From, ItemKind, Reader, StreamItem,
+    bridge::{self, Place},
+    frame::{is_terminal, lines},
+    open::Open,
+    seat::Seat,
+};
 use crate::{
     log::{Found, RunLog, json},
     orchestrator::Inner,
-    turn::reply,
 };
 
 /// Bytes of frames read at a time.
@@ -41,6 +46,10 @@ pub(super) struct Feed {
     stage: Stage,
     /// The last event sent; attempt 0: none yet.
     place: Offset,
+    /// How much of the bridge that leads away from there it was sent before.
+    bridged: u32,
+    /// What is open at that place.
+    open: Open,
     /// The last event of the waiting room that was sent.
     waiting: i64,
     position: Option<u64>,
@@ -64,11 +73,15 @@ enum Stage {
 
 impl Feed {
     pub(super) fn new(inner: Arc<Inner>, principal: Principal, run: RunRef, from: From, reader: Reader) -> Self {
-        let (place, waiting) = match from {
-            From::After(offset) if offset.attempt > 0 => (offset, 0),
-            From::After(offset) => (Offset::START, offset.seq),
-            From::Start => (Offset::START, 0),
+        let after = match &from {
+            From::After(mark) => mark.clone(),
+            From::Start => Offset::START.into(),
         };
+        let (place, waiting) = match after.offset {
+            place if place.attempt > 0 => (place, 0),
+            room => (Offset::START, room.seq),
+        };
+        let open = Open::noted(&after.open, &run.key, place.attempt);
         let seat = Seat::take(inner, principal, run, reader);
         let bell = seat.post.listen();
         Self {
@@ -77,6 +90,8 @@ impl Feed {
             from,
             stage: Stage::First,
             place,
+            bridged: after.bridged,
+            open,
             waiting,
             position: None,
             patient: false,
@@ -175,7 +190,7 @@ impl Feed {
             let run = &self.seat.run;
             let (thread_id, run_id) = (run.thread_id.clone(), run.id.clone());
             let event = Event::RunStarted { thread_id, run_id, parent_run_id, protocol_version: None };
-            self.push(Offset::START, json(&event), ItemKind::Started);
+            self.push(Some(Offset::START.into()), json(&event), ItemKind::Started);
         }
     }
 
@@ -199,8 +214,7 @@ impl Feed {
                 let last = json.len();
                 for (index, (seq, json)) in (first..).zip(json).enumerate() {
                     let kind = if end && index + 1 == last { ItemKind::Terminal } else { ItemKind::Event };
-                    self.place.seq = seq;
-                    self.push(self.place, json, kind);
+                    self.tell(seq, json, kind);
                 }
                 self.log = Some(log);
             }
@@ -264,9 +278,10 @@ impl Feed {
         match ahead.map(|ahead| ahead + 1) {
             Some(position) if self.position != Some(position) => {
                 self.position = Some(position);
-                self.waiting += 1;
+                self.waiting = self.waiting.saturating_add(1);
                 let event = Event::custom("frontdesk.queued", json!({ "position": position }));
-                self.push(Offset { attempt: 0, seq: self.waiting }, json(&event), ItemKind::Event);
+                let offset = Offset { attempt: 0, seq: self.waiting };
+                self.push(Some(offset.into()), json(&event), ItemKind::Event);
             }
             _ => self.wait(QUEUE_POLL).await,
         }
@@ -304,9 +319,8 @@ impl Feed {
                 if seq <= self.place.seq {
                     continue;
                 }
-                self.place.seq = seq;
                 let kind = if is_terminal(&line) { ItemKind::Terminal } else { ItemKind::Event };
-                self.push(self.place, line, kind);
+                self.tell(seq, line, kind);
                 if kind == ItemKind::Terminal {
                     return Ok(());
                 }
@@ -317,52 +331,29 @@ impl Feed {
 
     /// Leads the reader from what it was sent of its attempt to the beginning of another.
     async fn cross(&mut self, attempt: i64) -> Result {
-        let from = std::mem::replace(&mut self.place, Offset { attempt, seq: 0 });
-        if from.seq == 0 {
-            return Ok(());
-        }
-        match self.past(from).await {
-            Ok(past) => {
-                for event in past.bridge() {
-                    self.push(self.place, json(&event), ItemKind::Event);
-                }
-                self.log = None;
-                Ok(())
-            }
-            Err(error) => {
-                self.place = from;
-                Err(error)
+        if self.place.seq > 0 {
+            let place = Place { offset: self.place, open: &self.open, log: self.log.as_ref() };
+            let events = bridge::events(self.store(), &self.seat.run.key, place).await?;
+            let sent = self.bridged;
+            for (bridged, event) in (1..).zip(events).filter(|(bridged, _)| *bridged > sent) {
+                let mark = Bookmark { offset: self.place, bridged, open: self.open.note() };
+                self.push(Some(mark), json(&event), ItemKind::Event);
             }
         }
+        self.place = Offset { attempt, seq: 0 };
+        self.bridged = 0;
+        self.open = Open::default();
+        self.log = None;
+        Ok(())
     }
 
-    async fn past(&self, sent: Offset) -> Result<Past> {
-        let mut past = Past::new(sent.seq);
-        let mut after = Offset { seq: 0, ..sent };
-        while after.seq < sent.seq {
-            let mut frames = Box::pin(self.store().frames(&self.seat.run.key, after, false, PAGE)).await?;
-            frames.retain(|frame| frame.attempt == sent.attempt);
-            let Some(last) = frames.last() else { break };
-            after.seq = last.last;
-            for frame in &frames {
-                for (seq, line) in lines(frame) {
-                    past.event(seq, &line);
-                }
-                if frame.committed {
-                    past.committed(frame.last);
-                }
-            }
-        }
-        if let Some(log) = self.log.as_ref().filter(|log| log.attempt == sent.attempt) {
-            for (seq, line) in log.unstored(after.seq) {
-                past.event(seq, &line);
-            }
-        }
-        let record = Box::pin(self.store().run_by_key(&self.seat.run.key)).await?;
-        // The step that was lost is at most the one after those that are committed.
-        let steps = record.map_or(0, |record| record.steps).saturating_add(1);
-        past.unseen((1..=steps).map(|step| reply(&self.seat.run.key, sent.attempt, step)));
-        Ok(past)
+    /// Sends the event that follows in the attempt.
+    fn tell(&mut self, seq: i64, line: Bytes, kind: ItemKind) {
+        self.place.seq = seq;
+        self.bridged = 0;
+        self.open.take(&line, &self.seat.run.key, self.place.attempt);
+        let mark = Bookmark { offset: self.place, bridged: 0, open: self.open.note() };
+        self.push(Some(mark), line, kind);
     }
 
     async fn frames(&self, after: Offset) -> Result<Vec<Frame>> {
@@ -384,13 +375,14 @@ impl Feed {
         self.terminal(&Event::error(Code::RunNotFound, "the run was deleted; start a new one"));
     }
 
-    /// An end that is this response's, not the run's.
+    /// An end that is this response's, not the run's, and no place in it: a client that drops what it has seen must
+    /// not take it for the event before.
     fn terminal(&mut self, event: &Event) {
-        self.push(self.place, json(event), ItemKind::Terminal);
+        self.push(None, json(event), ItemKind::Terminal);
     }
 
-    fn push(&mut self, offset: Offset, json: Bytes, kind: ItemKind) {
-        self.ready.push_back(StreamItem { offset, json, kind });
+    fn push(&mut self, mark: Option<Bookmark>, json: Bytes, kind: ItemKind) {
+        self.ready.push_back(StreamItem { mark, json, kind });
     }
 
     fn end(&mut self) {
@@ -399,26 +391,3 @@ impl Feed {
         self.log = None;
     }
 }
-
-/// The events of a frame and their places.
-fn lines(frame: &Frame) -> impl Iterator<Item = (i64, Bytes)> + use<> {
-    let body = Bytes::from(frame.body.clone());
-    let mut start = 0;
-    let lines = std::iter::from_fn(move || {
-        let rest = body.get(start..).filter(|rest| !rest.is_empty())?;
-        let length = rest.iter().position(|byte| *byte == b'\n').unwrap_or(rest.len());
-        let line = body.slice(start..start + length);
-        start += length + 1;
-        Some(line)
-    });
-    (frame.first..).zip(lines)
-}
-
-/// Whether a stored event is RUN_FINISHED or RUN_ERROR; the type always comes first.
-fn is_terminal(line: &[u8]) -> bool {
-    line.starts_with(br#"{"type":"RUN_FINISHED""#) || line.starts_with(br#"{"type":"RUN_ERROR""#)
-}
-
-#[cfg(test)]
-#[path = "feed/tests.rs"]
-mod tests;

@@ -3,6 +3,8 @@
 use domain::{Event, MessageId, Verifier};
 use serde_json::json;
 
+use super::open::Open;
+
 /// Name of the CUSTOM event that lists messages a reader was sent and that do not stand.
 const SUPERSEDED: &str = "frontdesk.superseded";
 
@@ -51,14 +53,18 @@ impl Past {
         self.committed = self.committed.max(seq);
     }
 
-    /// The reader may have been sent these messages in events nobody stored: those that do not stand are named too, and
-    /// naming one it never saw does no harm.
-    pub(super) fn unseen(&mut self, replies: impl Iterator<Item = MessageId>) {
-        if self.known < self.sent {
-            for id in replies {
-                if !self.messages.iter().any(|(_, known)| *known == id) {
-                    self.messages.push((self.sent, id));
-                }
+    /// Everything the reader was sent is known.
+    pub(super) fn is_whole(&self) -> bool {
+        self.known >= self.sent
+    }
+
+    /// Some of what the reader was sent was never stored: what is open then is as it was `noted` for the reader, and
+    /// its messages may be these. Those that do not stand are named too; naming one it never saw does no harm.
+    pub(super) fn unseen(&mut self, noted: &Open, replies: impl Iterator<Item = MessageId>) {
+        self.open = noted.verifier();
+        for id in noted.texts().cloned().chain(replies) {
+            if !self.messages.iter().any(|(_, known)| *known == id) {
+                self.messages.push((self.sent, id));
             }
         }
     }

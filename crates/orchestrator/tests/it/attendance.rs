@@ -96,3 +96,30 @@ async fn a_process_that_goes_down_says_nothing_of_its_readers() {
     let record = desk.store().run_by_key(&run.key).await.unwrap().unwrap();
     assert_eq!((record.status, record.unattended_since), (RunStatus::Queued, None));
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_is_detached_attends_and_leaves_no_run_behind() {
+    let mut desk = Desk::with(Settings { on_disconnect: OnDisconnect::Abort, ..Settings::default() }).await;
+    let run = desk.submit("t", "r").await;
+    let working = desk.work();
+    let call = desk.call().await;
+    call.say(Say::Text("half"));
+    let mut detached = desk.read(&run, From::Start, Reader::Detached);
+    let mut person = desk.follow(&run, From::Start);
+    for reading in [&mut detached, &mut person] {
+        reading.until(is_text).await;
+    }
+    // Somebody still reads it.
+    drop(person);
+    call.say(Say::Text("more"));
+    detached.until(is_text).await;
+    until_unattended(&desk, &run, false).await;
+    drop(detached);
+    // Whatever a leaving reader starts comes before this end is stored.
+    call.say(Say::Done);
+    let observer = desk.read(&run, From::Start, Reader::Observer);
+    assert_eq!(told(&observer.rest().await), "started < half more > finished");
+    let record = desk.store().run_by_key(&run.key).await.unwrap().unwrap();
+    assert_eq!((record.status, record.cancel, record.unattended_since), (RunStatus::Completed, None, None));
+    working.stop().await;
+}

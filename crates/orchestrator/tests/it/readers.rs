@@ -17,13 +17,13 @@ async fn a_turn_is_told_from_its_start_to_its_end() {
     let sent = reading.rest().await;
     assert_whole(&sent);
     assert_eq!(told(&sent), "started < Hel lo > finished");
-    assert_eq!(sent[0].offset, Offset::START);
-    assert!(sent[1..].iter().zip(1..).all(|(sent, seq)| sent.offset == Offset { attempt: 1, seq }));
+    assert_eq!(sent[0].mark(), Offset::START.into());
+    assert!(sent[1..].iter().zip(1..).all(|(sent, seq)| sent.mark().offset == Offset { attempt: 1, seq }));
 
     // Again, from the store: the same events at the same places, from any place strictly after it.
     assert_eq!(desk.follow(&run, From::Start).rest().await, sent);
     for (index, known) in sent.iter().enumerate() {
-        assert_eq!(desk.follow(&run, From::After(known.offset)).rest().await, sent[index + 1..]);
+        assert_eq!(desk.follow(&run, From::After(known.mark())).rest().await, sent[index + 1..]);
     }
     working.stop().await;
 }
@@ -39,7 +39,7 @@ async fn readers_of_a_live_run_get_every_delta() {
     let seen = first.until(is_text).await;
     let mut late = desk.follow(&run, From::Start);
     assert_eq!(told(&late.until(is_text).await), told(&seen));
-    let mut resumed = desk.follow(&run, From::After(seen.last().unwrap().offset));
+    let mut resumed = desk.follow(&run, From::After(seen.last().unwrap().mark()));
     call.say(Say::Text("two"));
     for reading in [&mut first, &mut late, &mut resumed] {
         assert_eq!(told(&reading.until(is_text).await), "two");
@@ -60,8 +60,8 @@ async fn who_waits_is_told_its_place() {
     let mut reading = desk.follow(&second, From::Start);
     let sent = reading.until(|event| matches!(event, Event::Custom { .. })).await;
     assert_eq!(told(&sent), "started queued 2");
-    assert_eq!(sent[1].offset, Offset { attempt: 0, seq: 1 });
-    let resumed = desk.follow(&second, From::After(sent[1].offset));
+    assert_eq!(sent[1].mark(), Offset { attempt: 0, seq: 1 }.into());
+    let resumed = desk.follow(&second, From::After(sent[1].mark()));
     let working = desk.work();
     assert_eq!(told(&desk.follow(&first, From::Start).rest().await), "started < by itself > finished");
     for reading in [reading, resumed] {
@@ -115,7 +115,7 @@ async fn a_stream_that_is_no_longer_kept_says_so_first() {
     let Settings { retention, .. } = Settings::default();
     let policy = SweepPolicy { linger: None, failures: 3, retention, lost_note: "lost".into() };
     assert_eq!(desk.store().sweep(&policy).await.unwrap().expired, 1);
-    for from in [From::Start, From::After(Offset { attempt: 1, seq: 2 })] {
+    for from in [From::Start, From::After(Offset { attempt: 1, seq: 2 }.into())] {
         let mut reading = desk.follow(&run, from);
         assert!(matches!(soon(reading.0.next()).await, Some(Err(orchestrator::FollowError::Expired))));
         assert!(soon(reading.0.next()).await.is_none());
@@ -129,6 +129,7 @@ async fn a_run_that_is_not_there_ends_with_an_error() {
     run.key = RunKey::parse("01ARZ3NDEKTSV4RRFFQ69G5FAV").unwrap();
     let sent = desk.read(&run, From::Start, Reader::Observer).rest().await;
     assert_eq!(told(&sent), Code::RunNotFound.as_str());
+    assert_eq!(sent[0].mark, None, "a place that was seen would be dropped as a double");
     assert_whole(&sent);
 }
 

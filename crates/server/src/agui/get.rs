@@ -38,16 +38,17 @@ pub(crate) async fn handler(
     let place = match header.or(query.get("offset").map(String::as_str)).ok_or_else(bad_offset)? {
         "-1" => Place::Start,
         text => match offset::decode(text) {
-            Some((of, offset)) if of == run => Place::After(offset),
+            Some((of, mark)) if of == run => Place::After(mark),
             _ => return Err(bad_offset()),
         },
     };
+    let reader = replay::reader(&headers)?;
     if method == Method::HEAD {
         // A reader that reads nothing would leave at once, and its leaving counts.
         replay::readable(&app, &principal, &run).await?;
         return Ok(crate::sse::response(axum::body::Body::empty()));
     }
-    replay::follow(&app, &principal, &run, place).await
+    replay::follow(&app, &principal, &run, place, reader).await
 }
 
 fn invalid(detail: impl Into<String>) -> ApiError {

@@ -1,9 +1,13 @@
 //! Events of a run that is there already: joined, read again from a place, or told from the transcript once its
 //! events are no longer kept.
 
-use axum::{body::Body, http::HeaderValue, response::Response};
+use axum::{
+    body::Body,
+    http::{HeaderMap, HeaderValue},
+    response::Response,
+};
 use bytes::BytesMut;
-use domain::{Code, Offset, Principal, RunId};
+use domain::{Bookmark, Code, Offset, Principal, RunId};
 use orchestrator::{From, Reader};
 use storage::{RunRecord, RunRef};
 
@@ -20,25 +24,52 @@ use crate::{
 /// Where a reader of an existing run begins.
 pub(crate) enum Place {
     Start,
-    After(Offset),
+    After(Bookmark),
+}
+
+/// What the closed socket of this request's reader means.
+const DISCONNECT: &str = "frontdesk-disconnect";
+
+/// `Frontdesk-Disconnect: detach`: as with `threads.on_disconnect = "detach"`, for this one reader. Without it the
+/// configuration counts.
+pub(crate) fn reader(headers: &HeaderMap) -> Result<Reader, ApiError> {
+    match headers.get(DISCONNECT).map(HeaderValue::as_bytes) {
+        None => Ok(Reader::Person),
+        Some(b"detach") => Ok(Reader::Detached),
+        Some(_) => {
+            let detail = "Frontdesk-Disconnect: write detach, or leave it out for what the server is configured to do";
+            Err(ApiError::new(Code::InvalidRequest, detail))
+        }
+    }
 }
 
 /// The events strictly after a `Last-Event-ID`, which names its run.
-pub(crate) async fn after_header(app: &App, principal: &Principal, place: &HeaderValue) -> Result<Response, ApiError> {
-    let (run, offset) = place.to_str().ok().and_then(offset::decode).ok_or_else(bad_offset)?;
-    follow(app, principal, &run, Place::After(offset)).await
+pub(crate) async fn after_header(
+    app: &App,
+    principal: &Principal,
+    place: &HeaderValue,
+    reader: Reader,
+) -> Result<Response, ApiError> {
+    let (run, mark) = place.to_str().ok().and_then(offset::decode).ok_or_else(bad_offset)?;
+    follow(app, principal, &run, Place::After(mark), reader).await
 }
 
 /// A stream of the principal's own run.
-pub(crate) async fn follow(app: &App, principal: &Principal, run: &RunId, place: Place) -> Result<Response, ApiError> {
+pub(crate) async fn follow(
+    app: &App,
+    principal: &Principal,
+    run: &RunId,
+    place: Place,
+    reader: Reader,
+) -> Result<Response, ApiError> {
     let record = readable(app, principal, run).await?;
     let dialect = Dialect::of(record.input.as_ref().and_then(|input| input.protocol.as_deref()));
     let from = match place {
         Place::Start => From::Start,
-        Place::After(offset) => From::After(offset),
+        Place::After(mark) => From::After(mark),
     };
     let id = record.reference.id.clone();
-    let events = app.orchestrator().follow(principal, record.reference, from, Reader::Person);
+    let events = app.orchestrator().follow(principal, record.reference, from, reader);
     Ok(Sse::new(events, id, dialect).into_response())
 }
 
@@ -66,7 +97,7 @@ pub(crate) async fn expired(
     let thread = app.store().hydrate(principal, &run.thread_id, None, None).await?;
     let usage = usage(&app.store().model_calls(&run.key).await?);
     let mut out = BytesMut::new();
-    for event in snapshot::events(&record, &thread.messages, usage) {
+    for event in snapshot::events(&record, &thread.messages, usage, dialect) {
         let json = serde_json::to_vec(&event).map_err(|error| {
             tracing::error!(%error, "an event cannot be written");
             ApiError::new(Code::Internal, "the run cannot be shown; reload the thread")

@@ -8,7 +8,7 @@ use super::*;
 type Item = Result<StreamItem, FollowError>;
 
 fn item(seq: i64, kind: ItemKind, json: &str) -> Item {
-    Ok(StreamItem { offset: Offset { attempt: 1, seq }, json: Bytes::copy_from_slice(json.as_bytes()), kind })
+    Ok(StreamItem { mark: Some(Offset { attempt: 1, seq }.into()), json: Bytes::copy_from_slice(json.as_bytes()), kind })
 }
 
 fn sse<S: Stream<Item = Item> + Send + Unpin + 'static>(events: S, dialect: Dialect) -> Sse<S> {

@@ -64,7 +64,7 @@ fn taken_over(before: &[Item], rest: &[Item], first: &Value) {
     let taken = rest.iter().find(|item| item.json["name"] == "frontdesk.superseded").unwrap();
     assert_eq!(taken.json["value"], json!({"messageIds": [first]}));
     let ids: Vec<_> =
-        before.iter().chain(rest).map(|item| domain::Offset::decode(item.id.as_ref().unwrap()).unwrap().1).collect();
+        before.iter().chain(rest).map(|item| domain::Bookmark::decode(item.id.as_ref().unwrap()).unwrap().1).collect();
     assert!(ids.is_sorted(), "{ids:?}");
     assert_eq!(said(rest), "w1 w2 w3 w4 w5 w6");
 }

@@ -26,7 +26,7 @@ async fn a_text_turn(world: World) {
 
     let first = &items[0].json;
     assert_eq!((&first["threadId"], &first["runId"]), (&json!("t"), &json!("r")));
-    let places: Vec<_> = items.iter().map(|item| domain::Offset::decode(item.id.as_ref().unwrap()).unwrap()).collect();
+    let places: Vec<_> = items.iter().map(|item| domain::Bookmark::decode(item.id.as_ref().unwrap()).unwrap()).collect();
     assert!(places.is_sorted_by(|a, b| a.1 < b.1), "{places:?}");
     assert!(places.iter().all(|(run, _)| run.as_str() == "r"));
 

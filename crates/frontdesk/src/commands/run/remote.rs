@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Secret;
-use egress::{Client, EgressError, HeaderValue, Reach, Request, Response, header};
+use egress::{Client, EgressError, HeaderName, HeaderValue, Reach, Request, Response, header};
 use futures::StreamExt;
 use models::sse;
 use tokio::time::{sleep, timeout};
@@ -22,6 +22,8 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// Connections tried again in a row without a new event.
 const TRIES: u32 = 10;
 const PAUSE: Duration = Duration::from_millis(500);
+/// What the closed socket of this reader means to the server.
+const DISCONNECT: HeaderName = HeaderName::from_static("frontdesk-disconnect");
 const MAX_PROBLEM: usize = 64 * 1024;
 const MAX_THREAD: usize = 32 * 1024 * 1024;
 
@@ -42,7 +44,7 @@ pub(super) async fn run(program: &Program, url: Url, ask: Ask) -> Result<Exit, F
         result = conversation => result,
         () = stages.cut.cancelled() => Ok(Exit::Interrupted),
         () = async { stages.stop.cancelled().await; sleep(STOPPING).await } => Err(ask.left()),
-        () = sleep(ask.wait) => Err(ask.waited("goes on as far as the server's threads.on_disconnect lets it")),
+        () = sleep(ask.wait) => Err(ask.waited("goes on at the server")),
     }
 }
 
@@ -139,7 +141,10 @@ impl Peer {
     }
 
     async fn stream(&self, request: Request) -> Result<Response, Broken> {
-        let request = request.header(header::ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let request = request
+            .header(header::ACCEPT, HeaderValue::from_static("text/event-stream"))
+            // The answer is for the thread: that the command stops waiting stops no run.
+            .header(DISCONNECT, HeaderValue::from_static("detach"));
         let response = self.send(request).await?;
         let status = response.status().as_u16();
         if status == 200 && response.content_type().as_deref() == Some("text/event-stream") {

@@ -1,3 +1,5 @@
+use domain::RunKey;
+
 use super::*;
 
 fn past(sent: i64, committed: i64, events: &[Event]) -> Vec<Event> {
@@ -42,13 +44,26 @@ fn what_was_sent_and_never_stored_is_named() {
     past.event(1, &serde_json::to_vec(&start("kept")).unwrap());
     past.event(2, &serde_json::to_vec(&end("kept")).unwrap());
     past.committed(2);
-    past.unseen(replies());
+    assert!(!past.is_whole());
+    past.unseen(&Open::default(), replies());
     assert_eq!(past.bridge(), [Event::custom(SUPERSEDED, json!({ "messageIds": ["lost"] }))]);
     let mut past = Past::new(2);
     past.event(2, &serde_json::to_vec(&start("kept")).unwrap());
-    past.committed(2);
-    past.unseen(replies());
-    assert_eq!(past.bridge(), [end("kept")]);
+    assert!(past.is_whole());
+}
+
+/// A text that is stored without its end, which was sent; and the other way round.
+#[test]
+fn what_is_open_is_as_noted_where_not_all_is_stored() {
+    let mut past = Past::new(2);
+    past.event(1, &serde_json::to_vec(&start("ended")).unwrap());
+    past.unseen(&Open::default(), std::iter::empty());
+    assert_eq!(past.bridge(), [Event::custom(SUPERSEDED, json!({ "messageIds": ["ended"] }))]);
+    let mut noted = Open::default();
+    noted.take(&serde_json::to_vec(&start("open")).unwrap(), &RunKey::parse("run").unwrap(), 1);
+    let mut past = Past::new(1);
+    past.unseen(&noted, std::iter::empty());
+    assert_eq!(past.bridge(), [end("open"), Event::custom(SUPERSEDED, json!({ "messageIds": ["open"] }))]);
 }
 
 #[test]

@@ -1,4 +1,8 @@
+use domain::{Code, Event};
+use serde_json::json;
+
 use super::*;
+use crate::log;
 
 #[test]
 fn a_frame_holds_an_event_a_line() {
@@ -9,6 +13,6 @@ fn a_frame_holds_an_event_a_line() {
 
 #[test]
 fn an_end_is_known_by_its_type() {
-    assert!(is_terminal(&json(&Event::error(Code::Deadline, "late"))));
-    assert!(!is_terminal(&json(&Event::custom("RUN_ERROR", json!({ "type": "RUN_ERROR" })))));
+    assert!(is_terminal(&log::json(&Event::error(Code::Deadline, "late"))));
+    assert!(!is_terminal(&log::json(&Event::custom("RUN_ERROR", json!({ "type": "RUN_ERROR" })))));
 }
