@@ -16,6 +16,7 @@ pub mod limits;
 pub mod message;
 pub mod ports;
 pub mod principal;
+pub mod rank;
 pub mod run;
 pub mod secret;
 
