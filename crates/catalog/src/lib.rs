@@ -9,12 +9,14 @@ mod tool;
 
 mod catalog;
 mod execute;
+mod policy;
 mod schema;
 mod scope;
 pub mod tools;
 
 pub use catalog::{Builder, Catalog, CatalogError};
 pub use execute::{CallBounds, CallResult, check_client_call, cut};
+pub use policy::{Origin, Policy, Question, Verdict, Whom};
 pub use schema::schema_of;
 pub use scope::Scope;
 pub use tool::{Args, CallContext, Output, Read, ToolError};
