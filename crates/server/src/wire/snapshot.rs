@@ -50,10 +50,8 @@ fn message(message: &Message, dialect: Dialect) -> Option<Value> {
             json!({"id": id, "role": "user", "content": content})
         }
         Message::Assistant { id, text, tool_calls, .. } => {
-            let mut row = json!({"id": id, "role": "assistant"});
-            if !text.is_empty() || tool_calls.is_empty() {
-                row["content"] = json!(text);
-            }
+            // Also if nothing was said: a call is shown within a text, if only an empty one.
+            let mut row = json!({"id": id, "role": "assistant", "content": text});
             if !tool_calls.is_empty() {
                 let call = |call: &domain::ToolCall| {
                     json!({"id": call.id, "type": "function",
