@@ -10,7 +10,7 @@ use domain::{Event, Offset, RunKey};
 use storage::{StorageError, Store};
 
 use super::{frame::lines, open::Open, past::Past};
-use crate::{log::RunLog, turn::reply};
+use crate::log::RunLog;
 
 /// Bytes of frames read at a time.
 const PAGE: usize = 64 * 1024;
@@ -48,10 +48,7 @@ pub(super) async fn events(store: &Store, run: &RunKey, place: Place<'_>) -> Res
         }
     }
     if !past.is_whole() {
-        let record = Box::pin(store.run_by_key(run)).await?;
-        // The step that was lost is at most the one after those that are committed.
-        let steps = record.map_or(0, |record| record.steps).saturating_add(1);
-        past.unseen(place.open, (1..=steps).map(|step| reply(run, sent.attempt, step)));
+        past.unseen(place.open);
     }
     Ok(past.bridge())
 }

@@ -58,13 +58,13 @@ impl Past {
         self.known >= self.sent
     }
 
-    /// Some of what the reader was sent was never stored: what is open then is as it was `noted` for the reader, and
-    /// its messages may be these. Those that do not stand are named too; naming one it never saw does no harm.
-    pub(super) fn unseen(&mut self, noted: &Open, replies: impl Iterator<Item = MessageId>) {
+    /// Some of what the reader was sent was never stored: what is open then, and what was said since, is as it was
+    /// `noted` for the reader.
+    pub(super) fn unseen(&mut self, noted: &Open) {
         self.open = noted.verifier();
-        for id in noted.texts().cloned().chain(replies) {
-            if !self.messages.iter().any(|(_, known)| *known == id) {
-                self.messages.push((self.sent, id));
+        for id in noted.texts() {
+            if !self.messages.iter().any(|(_, known)| known == id) {
+                self.messages.push((self.sent, id.clone()));
             }
         }
     }

@@ -44,12 +44,14 @@ fn a_note_says_what_is_open() {
         (Event::ReasoningEnd { message_id: thought }, ""),
         (text_start(&first), "t3"),
         (Event::TextMessageContent { message_id: first.clone(), delta: delta() }, "t3"),
-        (Event::TextMessageEnd { message_id: first }, ""),
-        (call_start("call_A"), "cA"),
-        (call_start("call_B"), "cA~cB"),
-        (Event::ToolCallEnd { tool_call_id: ToolCallId::parse("call_A").unwrap() }, "cB"),
-        (Event::ToolCallEnd { tool_call_id: ToolCallId::parse("call_B").unwrap() }, ""),
-        (text_start(&later), "mL0"),
+        (Event::TextMessageEnd { message_id: first }, "s3"),
+        (call_start("call_A"), "s3~cA"),
+        (call_start("call_B"), "s3~cA~cB"),
+        (Event::ToolCallEnd { tool_call_id: ToolCallId::parse("call_A").unwrap() }, "s3~cB"),
+        (Event::ToolCallEnd { tool_call_id: ToolCallId::parse("call_B").unwrap() }, "s3"),
+        (text_start(&later), "s3~mL0"),
+        (Event::TextMessageEnd { message_id: later }, "s3~nL0"),
+        (text_start(&reply(&key(), 2, 4)), "t4"),
     ]);
 }
 
@@ -71,5 +73,5 @@ fn what_cannot_be_said_is_known_to_its_own_reader_only() {
 fn a_made_up_note_does_no_harm() {
     let noted = |note: &str| Open::noted(&note.into(), &key(), 1).verifier().closing();
     assert_eq!(noted("~~x1~t~tx~c~Zß"), [Event::ToolCallEnd { tool_call_id: ToolCallId::parse("call_").unwrap() }]);
-    assert_eq!(noted("t1~t1"), [Event::TextMessageEnd { message_id: reply(&key(), 1, 1) }]);
+    assert_eq!(noted("t1~t1~s2"), [Event::TextMessageEnd { message_id: reply(&key(), 1, 1) }]);
 }

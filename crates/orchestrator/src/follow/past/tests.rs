@@ -37,15 +37,22 @@ fn what_was_not_sent_is_not_named() {
     assert_eq!(past(0, 0, &events), []);
 }
 
+fn noted(events: &[Event]) -> Open {
+    let mut open = Open::default();
+    for event in events {
+        open.take(&serde_json::to_vec(event).unwrap(), &RunKey::parse("run").unwrap(), 1);
+    }
+    open
+}
+
 #[test]
 fn what_was_sent_and_never_stored_is_named() {
-    let replies = || ["kept", "lost"].into_iter().map(message);
     let mut past = Past::new(9);
     past.event(1, &serde_json::to_vec(&start("kept")).unwrap());
     past.event(2, &serde_json::to_vec(&end("kept")).unwrap());
     past.committed(2);
     assert!(!past.is_whole());
-    past.unseen(&Open::default(), replies());
+    past.unseen(&noted(&[start("kept"), end("kept"), start("lost"), end("lost")]));
     assert_eq!(past.bridge(), [Event::custom(SUPERSEDED, json!({ "messageIds": ["lost"] }))]);
     let mut past = Past::new(2);
     past.event(2, &serde_json::to_vec(&start("kept")).unwrap());
@@ -57,12 +64,10 @@ fn what_was_sent_and_never_stored_is_named() {
 fn what_is_open_is_as_noted_where_not_all_is_stored() {
     let mut past = Past::new(2);
     past.event(1, &serde_json::to_vec(&start("ended")).unwrap());
-    past.unseen(&Open::default(), std::iter::empty());
+    past.unseen(&noted(&[start("ended"), end("ended")]));
     assert_eq!(past.bridge(), [Event::custom(SUPERSEDED, json!({ "messageIds": ["ended"] }))]);
-    let mut noted = Open::default();
-    noted.take(&serde_json::to_vec(&start("open")).unwrap(), &RunKey::parse("run").unwrap(), 1);
     let mut past = Past::new(1);
-    past.unseen(&noted, std::iter::empty());
+    past.unseen(&noted(&[start("open")]));
     assert_eq!(past.bridge(), [end("open"), Event::custom(SUPERSEDED, json!({ "messageIds": ["open"] }))]);
 }
 
