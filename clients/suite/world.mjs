@@ -1,86 +1,60 @@
-// What every case needs: an agent on a fresh thread, the server's other calls, the provider's gates and records.
-import { HttpAgent } from "@ag-ui/client";
+// What every case needs besides its client: the server's other calls, the provider's gates and what it was asked.
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 
-const { FRONTDESK_URL, FRONTDESK_TOKEN, PROVIDER_CONTROL, PROVIDER_RECORD } = process.env;
-const headers = { authorization: `Bearer ${FRONTDESK_TOKEN}` };
+const { FRONTDESK_URLS, FRONTDESK_TOKEN, FRONTDESK_FOREIGN_TOKEN, PROVIDER_CONTROL, PROVIDER_RECORD } = process.env;
+const SERVERS = FRONTDESK_URLS.split(",");
+const PATIENCE = 30_000;
 
-export function agent(threadId = randomUUID()) {
-  return new HttpAgent({ url: `${FRONTDESK_URL}/v1/agui`, threadId, headers });
+// The person of most cases, and one of another organization.
+export const PERSON = { authorization: `Bearer ${FRONTDESK_TOKEN}` };
+export const FOREIGNER = { authorization: `Bearer ${FRONTDESK_FOREIGN_TOKEN}` };
+
+// Of several processes each answers in its turn.
+let turn = 0;
+export function get(path, { accept = "application/json", headers = PERSON } = {}) {
+  const url = `${SERVERS[turn++ % SERVERS.length]}${path}`;
+  return fetch(url, { headers: { ...headers, accept }, signal: AbortSignal.timeout(PATIENCE) });
 }
 
-// Adds a user message and runs; gives back the kinds of events, what went wrong, and the texts.
-export async function say(agent, text, watch = {}) {
-  agent.addMessage({ id: randomUUID(), role: "user", content: text });
-  return run(agent, watch);
-}
-
-export async function run(agent, watch = {}) {
-  const seen = { kinds: [], errors: [], events: [], runId: undefined };
-  const runId = randomUUID();
-  const subscriber = {
-    onEvent: ({ event }) => {
-      seen.kinds.push(event.type);
-      seen.events.push(event);
-      watch.event?.(event);
-    },
-    onRunErrorEvent: ({ event }) => seen.errors.push(event.code),
-    onRunFailed: ({ error }) => seen.errors.push(String(error)),
-  };
-  seen.runId = runId;
-  await Promise.race([agent.runAgent({ runId, tools: [] }, subscriber), late("runAgent")]);
-  return seen;
-}
-
-function late(what) {
-  return pause(30_000, undefined, { ref: false }).then(() => Promise.reject(new Error(`${what} took 30 s`)));
-}
-
-export async function get(path, accept = "application/json") {
-  return fetch(`${FRONTDESK_URL}${path}`, { headers: { ...headers, accept }, signal: AbortSignal.timeout(30_000) });
-}
-
-// `role: text` lines of the hydrated thread, and the rest of the answer.
-export async function hydrate(threadId) {
-  const answer = await (await get(`/v1/agui?threadId=${encodeURIComponent(threadId)}`)).json();
-  const text = (message) => message.parts.filter((part) => part.type === "text").map((part) => part.content).join("");
-  return { ...answer, lines: answer.messages.map((message) => `${message.role}: ${text(message)}`) };
-}
-
-export async function status(runId, wanted) {
-  for (const until = Date.now() + 30_000; Date.now() < until; await pause(20)) {
-    const answer = await get(`/v1/runs/${runId}`);
-    if (answer.ok && (await answer.json()).status === wanted) return;
+export async function until(what, holds) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end; await pause(5)) {
+    const value = await holds();
+    if (value) return value;
   }
-  throw new Error(`${runId} did not become ${wanted}`);
+  throw new Error(`${what}: not within ${PATIENCE / 1000} s`);
 }
 
-export function open(gate) {
+// A promise that fails instead of never settling.
+export function soon(what, promise) {
+  const late = pause(PATIENCE, undefined, { ref: false }).then(() => Promise.reject(new Error(`${what} took too long`)));
+  return Promise.race([promise, late]);
+}
+
+export function status(runId, wanted) {
+  return until(`${runId} ${wanted}`, async () => {
+    const answer = await get(`/v1/runs/${encodeURIComponent(runId)}`);
+    return answer.ok && (await answer.json()).status === wanted;
+  });
+}
+
+// The thread as its page reopens it.
+export async function hydrate(threadId, headers = PERSON) {
+  return (await get(`/v1/agui?threadId=${encodeURIComponent(threadId)}`, { headers })).json();
+}
+
+export function openGate(gate) {
   writeFileSync(join(PROVIDER_CONTROL, gate), "");
 }
 
-export async function reached(gate) {
-  for (const until = Date.now() + 30_000; Date.now() < until; await pause(5)) {
-    if (existsSync(join(PROVIDER_CONTROL, `${gate}.reached`))) return;
-  }
-  throw new Error(`nothing came to the gate ${gate}`);
+export function reached(gate) {
+  return until(`the gate ${gate}`, () => existsSync(join(PROVIDER_CONTROL, `${gate}.reached`)));
 }
 
 // Bodies of the provider's requests whose last user message holds `text`.
 export function asked(text) {
   const lines = readFileSync(PROVIDER_RECORD, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
   const bodies = lines.filter((line) => line.body).map((line) => line.body);
-  // The clock in it moves on between two requests.
-  for (const row of bodies.flatMap((body) => body.messages)) {
-    if (typeof row.content === "string") row.content = row.content.replace(/<context>.*?<\/context>/gs, "").trim();
-  }
   return bodies.filter((body) => JSON.stringify(body.messages.findLast((row) => row.role === "user")).includes(text));
-}
-
-// The client's own rows as `role: text` lines.
-export function rows(agent) {
-  return agent.messages.map((message) => `${message.role}: ${message.content ?? ""}`);
 }
