@@ -3,7 +3,7 @@
 //! Thread and run ids are made by clients and unique within (organization, user); keys ([`ThreadKey`], [`RunKey`])
 //! are ours, ULIDs, unique in the whole store, and never leave the server.
 
-use std::{fmt, str::FromStr, sync::Arc};
+use std::{borrow::Cow, fmt, str::FromStr, sync::Arc};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -86,7 +86,7 @@ macro_rules! id {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+                let text = Cow::<'de, str>::deserialize(deserializer)?;
                 Self::parse(&*text).map_err(serde::de::Error::custom)
             }
         }
@@ -106,7 +106,7 @@ id! {
     MessageId
     /// A tool call, always ours: `call_` + ULID.
     ToolCallId
-    /// A tool's name as the model sees it.
+    /// A tool's name as its owner calls it; the model sees [`ToolName::for_model`].
     ToolName
     /// A role of the roster.
     RoleName
@@ -122,9 +122,38 @@ id! {
     RunKey
 }
 
+impl ToolName {
+    /// What every provider takes as a tool's name: `[A-Za-z0-9_-]{1,64}`. A name that fits is itself; of another what
+    /// does not fit becomes `_`, and a hash of the whole is added, so that two names seldom become one.
+    pub fn for_model(&self) -> Cow<'_, str> {
+        const MOST: usize = 64;
+        let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
+        if self.0.len() <= MOST && self.0.bytes().all(fits) {
+            return Cow::Borrowed(&self.0);
+        }
+        // FNV-1a: the same on every machine and in every build.
+        let hash = |hash: u32, byte: u8| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+        let hash = self.0.bytes().fold(0x811c_9dc5, hash);
+        let fitting = self.0.chars().map(|c| if c.is_ascii() && fits(c as u8) { c } else { '_' });
+        let name: String = fitting.take(MOST - 9).collect();
+        Cow::Owned(format!("{name}_{hash:08x}"))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tools_name_fits_every_provider_and_stays_its_own() {
+        let check = |name: &str, expected: &str| assert_eq!(ToolName::parse(name).unwrap().for_model(), expected, "{name}");
+        check("todo_list", "todo_list");
+        check("git.hub/search", "git_hub_search_ceaa6133");
+        check("über", "_ber_7ba3e4cf");
+        let long = "a".repeat(65);
+        assert_eq!(ToolName::parse(&long).unwrap().for_model().len(), 64);
+        assert_ne!(ToolName::parse("a.b").unwrap().for_model(), ToolName::parse("a/b").unwrap().for_model());
+    }
 
     #[test]
     fn an_id_is_one_to_two_hundred_characters_without_controls() {

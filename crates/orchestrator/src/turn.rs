@@ -221,6 +221,7 @@ impl<'a> Turn<'a> {
         let ask = Ask {
             model: frame.model,
             ids: &*self.parts.ids,
+            offered: &frame.offered,
             request: self.request(frame, if last { ToolChoice::None } else { ToolChoice::Auto }),
             announce: self.model.is_none() && self.record.steps == 0,
         };

@@ -9,7 +9,7 @@ use std::{
     collections::{HashMap, HashSet},
 };
 
-use domain::{ChatMessage, Message, Part, ToolCall, ToolCallId};
+use domain::{ChatMessage, Message, Part, ToolCall, ToolCallId, ToolName};
 use serde_json::{Map, Value};
 
 use super::prompt::Note;
@@ -97,8 +97,9 @@ impl Transcript {
                 content = format!("{content}\n{}", Note::BadArguments.fill(&[("raw", &raw)]));
             }
             let arguments = arguments.unwrap_or(Cow::Borrowed("{}")).into_owned();
-            calls.push(ToolCall { id: call.id.clone(), name: call.name.clone(), arguments });
-            answers.push(ChatMessage::Tool { call: call.id.clone(), name: call.name.clone(), content });
+            let name = for_model(&call.name);
+            calls.push(ToolCall { id: call.id.clone(), name: name.clone(), arguments });
+            answers.push(ChatMessage::Tool { call: call.id.clone(), name, content });
         }
         if text.trim().is_empty() && calls.is_empty() {
             return;
@@ -119,6 +120,14 @@ impl Transcript {
             }),
         }
         self.messages.append(&mut answers);
+    }
+}
+
+/// The name a provider takes, which is what the model called.
+pub(super) fn for_model(name: &ToolName) -> ToolName {
+    match name.for_model() {
+        Cow::Borrowed(_) => name.clone(),
+        Cow::Owned(fitting) => ToolName::parse(fitting).expect("letters, digits, _ and -"),
     }
 }
 

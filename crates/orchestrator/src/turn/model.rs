@@ -6,6 +6,7 @@ use std::pin::pin;
 
 use domain::{
     ChatEvent, ChatModel, ChatRequest, FinishReason, Ids, MessageId, ModelError, ModelRef, Reasoning, TokenUsage, ToolCall,
+    ToolName,
 };
 use futures::StreamExt;
 use storage::ModelCall;
@@ -19,6 +20,8 @@ use crate::control::Stop;
 pub(super) struct Ask<'a> {
     pub(super) model: &'a dyn ChatModel,
     pub(super) ids: &'a dyn Ids,
+    /// What the run may call.
+    pub(super) offered: &'a [ToolName],
     pub(super) request: ChatRequest,
     /// Nobody was told yet which model answers this run.
     pub(super) announce: bool,
@@ -53,11 +56,11 @@ impl Answer {
 
 /// Asks and listens to the end. The connection is closed by dropping the stream whenever the run must halt.
 pub(super) async fn ask(ask: Ask<'_>, watch: &Watch<'_>, out: &mut Out) -> Answer {
-    let Ask { model, ids, request, announce } = ask;
     let asked = Instant::now();
-    let step = request.identity.step;
-    let reply = reply(&request.identity.key, request.identity.attempt, step);
-    let mut draft = Draft::new(ids, reply, model.model(), request.tool_choice, announce);
+    let step = ask.request.identity.step;
+    let reply = reply(&ask.request.identity.key, ask.request.identity.attempt, step);
+    let mut draft = Draft::new(&ask, reply, ask.model.model());
+    let Ask { model, request, .. } = ask;
     let (end, usage, retries) = listen(model, request, watch, out, &mut draft).await;
     if !matches!(end, End::Halted(Halt::Stop(Stop::Fenced | Stop::Shutdown))) {
         draft.close(out);

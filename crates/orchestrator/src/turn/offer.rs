@@ -1,10 +1,12 @@
 //! Step 4: the tools a run may call, the catalog's and the client's.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use catalog::{Catalog, Scope};
 use domain::{ClientTool, Contract, ToolName, ToolSpec};
 use serde_json::json;
+
+use super::history;
 
 /// Most tools a run is offered, however large the catalog is.
 const MAX_TOOLS: usize = 20;
@@ -30,14 +32,15 @@ impl<'a> Shelf<'a> {
         let catalog = self.catalog.iter().filter(|contract| self.scope.admits(contract)).map(|contract| contract.name.clone());
         let client = self.client.iter().filter_map(|tool| ToolName::parse(&tool.name).ok());
         let client = client.filter(|name| matches!(self.find(name), Some(Found::Client(_))));
-        let mut chosen = BTreeSet::new();
+        // By what the model calls them: of two that look the same to it the first is meant.
+        let mut chosen = BTreeMap::new();
         for name in catalog.chain(client) {
             if chosen.len() == MAX_TOOLS {
                 break;
             }
-            chosen.insert(name);
+            chosen.entry(name.for_model().into_owned()).or_insert(name);
         }
-        chosen.into_iter().collect()
+        chosen.into_values().collect()
     }
 
     /// A stored offer, without what is not there or not admitted any more.
@@ -51,7 +54,7 @@ impl<'a> Shelf<'a> {
             return self.scope.admits(contract).then_some(Found::Catalog(contract));
         }
         let tool = self.client.iter().find(|tool| tool.name == name.as_str())?;
-        (fits(&tool.name) && self.scope.admits_client(name)).then_some(Found::Client(tool))
+        self.scope.admits_client(name).then_some(Found::Client(tool))
     }
 
     /// The offer as a model sees it.
@@ -67,12 +70,12 @@ fn spec(name: &ToolName, found: Found<'_>) -> ToolSpec {
         // Providers want the schema of an object, if only of an empty one.
         Found::Client(tool) => (tool.description.clone(), json!({ "type": "object", "properties": {} })),
     };
-    ToolSpec { name: name.clone(), description, parameters }
+    ToolSpec { name: history::for_model(name), description, parameters }
 }
 
-/// What every provider takes as a tool's name.
-fn fits(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+/// The offered tool that the model calls by this name; `None`: it made the name up.
+pub(super) fn called<'a>(offered: &'a [ToolName], name: &str) -> Option<&'a ToolName> {
+    offered.iter().find(|tool| tool.for_model() == name)
 }
 
 #[cfg(test)]

@@ -8,14 +8,15 @@ use serde_json::json;
 use storage::ModelCall;
 use tokio::time::Instant;
 
-use super::{Answer, End, Out};
-use crate::turn::ids;
+use super::{Answer, Ask, End, Out};
+use crate::turn::{ids, offer::called};
 
 /// Bytes of one answer, thinking and arguments included.
 const MAX_BYTES: usize = 1 << 20;
 
 pub(super) struct Draft<'a> {
     ids: &'a dyn Ids,
+    offered: &'a [ToolName],
     /// The id of the row and of the first text message.
     reply: MessageId,
     model: ModelRef,
@@ -36,13 +37,14 @@ pub(super) struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    pub(super) fn new(ids: &'a dyn Ids, reply: MessageId, model: ModelRef, choice: ToolChoice, announce: bool) -> Self {
+    pub(super) fn new(ask: &Ask<'a>, reply: MessageId, model: ModelRef) -> Self {
         Self {
-            ids,
+            ids: ask.ids,
+            offered: ask.offered,
             reply,
             model,
-            choice,
-            announce,
+            choice: ask.request.tool_choice,
+            announce: ask.announce,
             message: None,
             text: String::new(),
             open_text: None,
@@ -115,7 +117,8 @@ impl<'a> Draft<'a> {
                 self.begin(out);
                 self.end_reasoning(out);
                 let parent = self.anchor(out);
-                let call = ToolCall { id: ids::call(self.ids), name: tool_name(&name), arguments: String::new() };
+                let name = called(self.offered, &name).cloned().unwrap_or_else(|| made_up(&name));
+                let call = ToolCall { id: ids::call(self.ids), name, arguments: String::new() };
                 out.say(Event::ToolCallStart {
                     tool_call_id: call.id.clone(),
                     tool_call_name: call.name.to_string(),
@@ -226,8 +229,8 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// A name that every provider takes back in the history. What a model made up is kept as far as it can be.
-fn tool_name(name: &str) -> ToolName {
+/// What a model made up, as far as it can be a name that every provider takes back.
+fn made_up(name: &str) -> ToolName {
     let fit = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
     let fitting: String = name.chars().map(fit).take(64).collect();
     ToolName::parse(fitting).unwrap_or_else(|_| ToolName::parse("unnamed").expect("a valid literal"))

