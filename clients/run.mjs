@@ -37,7 +37,7 @@ async function run(name, { servers, database, env = {} }) {
 
 function suite(env) {
   return new Promise((resolve) => {
-    const files = ["clients", "cuts"].map((file) => join("suite", `${file}.test.mjs`));
+    const files = ["schema", "clients", "cuts"].map((file) => join("suite", `${file}.test.mjs`));
     const args = ["--test", "--test-force-exit", "--test-reporter=spec", ...files];
     const child = spawn(process.execPath, args, { cwd: here, stdio: "inherit", env: { ...process.env, ...env } });
     const late = setTimeout(() => {

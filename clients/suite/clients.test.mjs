@@ -9,8 +9,8 @@ import tanStack from "./clients/tanstack.mjs";
 import { complaints } from "./schema.mjs";
 import { streams } from "./wire.mjs";
 
-const cases = process.env.CASE === "tools" ? toolCases : process.env.CASE ? { ...allCases, ...toolCases } : allCases;
-const only = process.env.CLIENT;
+const { CASES, CLIENT: only } = process.env;
+const cases = CASES === "tools" ? toolCases : CASES ? { ...allCases, ...toolCases } : allCases;
 const adapters = [...agUi, ...tanStack, ...copilotKit].filter(({ name }) => !only || name.includes(only));
 
 // Of a lost socket, which it reports, HttpAgent also leaves a rejected promise behind.

@@ -49,7 +49,7 @@ function event(value, { version }) {
   }
   if (!EventSchema.safeParse(value).success) found.push("refused by AG-UI 1.0's own schema");
   if (hasNull(value)) found.push("null");
-  const isOne = version?.startsWith("1.");
+  const isOne = version?.startsWith("1.") ?? false;
   if (value.outcome && !isOne && value.outcome.type !== "interrupt") found.push("an outcome older clients refuse");
   return found;
 }

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { begin, deferred, posts, say } from "./begin.mjs";
 import { close, reload } from "./page.mjs";
 import { ofParts } from "./transcript.mjs";
-import { asked, hydrate, until } from "./world.mjs";
+import { asked, hydrate, soon, until } from "./world.mjs";
 import { events } from "./wire.mjs";
 
 const LOCATION = { lat: 1.5, lng: 2 };
@@ -36,10 +36,15 @@ const offered = (mark, n) => (asked(mark)[n].tools ?? []).map((tool) => tool.fun
 function waitsFor(adapter, client, n, names) {
   const seen = events(posts(client)[n].stream);
   const open = seen.filter(({ type }) => type === "TOOL_CALL_START").map(({ toolCallId }) => toolCallId);
-  const ran = seen.filter(({ name }) => name === "tool-input-available").map(({ value }) => value);
-  assert.deepEqual(ran, names.map((toolName, at) => ({ toolCallId: open[at], toolName, input: { precise: true } })));
   const { type, outcome } = seen.at(-1);
   assert.equal(type, "RUN_FINISHED");
+  assert.equal(open.length, names.length);
+  if (adapter.interrupts) {
+    assert.deepEqual(outcome.interrupts.map(({ id, toolCallId }) => [id, toolCallId]), open.map((id) => [`client_tool_${id}`, id]));
+    return;
+  }
+  const ran = seen.filter(({ name }) => name === "tool-input-available").map(({ value }) => value);
+  assert.deepEqual(ran, names.map((toolName, at) => ({ toolCallId: open[at], toolName, input: { precise: true } })));
   assert.deepEqual(outcome, adapter.version ? { type: "success", pendingToolCallIds: open } : undefined);
 }
 
@@ -148,6 +153,22 @@ export const toolCases = {
     const lines = ofParts((await hydrate(threadId)).messages);
     assert.deepEqual(lines.toSpliced(2, 1), [`user: ${text}`, calls("get_location"), `user: [[say go on]] ${mark}`, "assistant: go on"]);
     assert.match(lines[2], /^gets .*cut-off/);
+    close(next);
+  },
+
+  "reload with a client tool open: answered then, the run goes on": async (adapter) => {
+    const location = tool("get_location", never);
+    const { client, threadId } = await begin(adapter, { tools: [location] });
+    const text = `${call("get_location")} ${randomUUID()}`;
+    client.send(text);
+    await until("the call", () => location.calls === 1);
+    const next = await reload(client);
+    await next.settled?.();
+    assert.deepEqual(await soon("the rest", next.answer(LOCATION)), { error: undefined });
+    assert.equal(location.calls, 1);
+    const lines = [`user: ${text}`, calls("get_location"), gets(LOCATION), `assistant: done: ${JSON.stringify(LOCATION)}`];
+    assert.deepEqual(next.rows(), lines);
+    assert.deepEqual(ofParts((await hydrate(threadId)).messages), lines);
     close(next);
   },
 

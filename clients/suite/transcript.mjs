@@ -73,3 +73,9 @@ export function rowsOfParts(messages) {
     return rows;
   });
 }
+
+// The row that answers the last call of AG-UI rows.
+export function answered(rows, output) {
+  const { id } = rows.flatMap((row) => row.toolCalls ?? []).at(-1);
+  return { id: `${id}-answer`, role: "tool", toolCallId: id, content: JSON.stringify(output) };
+}

@@ -5,7 +5,7 @@ import { HttpAgent as Agent100 } from "@ag-ui/client";
 import { HttpAgent as Agent0058 } from "ag-ui-client-0-0-58";
 import { HttpAgent as Agent0059 } from "ag-ui-client-0-0-59";
 import { z } from "zod";
-import { ofRows, rowsOfParts } from "../transcript.mjs";
+import { answered, ofRows, rowsOfParts } from "../transcript.mjs";
 import { hydrate, PERSON } from "../world.mjs";
 
 const adapter = (name, HttpAgent, isOne) => ({
@@ -63,11 +63,11 @@ class Client {
     };
     const input = { tools: this.tools.map(declared), ...(this.props && { forwardedProps: this.props }) };
     await this.agent.runAgent(input, subscriber).catch((failed) => (error ??= failed.message));
-    return error ? { error } : this.answer();
+    return error ? { error } : this.callTools();
   }
 
   // Calls the tools of the last leg, side by side; posts what they answer, one by one.
-  async answer() {
+  async callTools() {
     const { messages } = this.agent;
     const last = messages.findLastIndex((row) => row.role === "user");
     const rows = messages.slice(last + 1);
@@ -98,6 +98,12 @@ class Client {
     } catch (error) {
       return { ...row, content: "", error: error.message };
     }
+  }
+
+  // What a tool of the page, open since before, has answered.
+  answer(output) {
+    this.agent.addMessage(answered(this.agent.messages, output));
+    return this.run();
   }
 
   stop() {

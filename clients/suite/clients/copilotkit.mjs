@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { CopilotKitCore } from "@copilotkit/core";
 import { HttpAgent } from "ag-ui-client-0-0-59";
-import { ofRows, rowsOfParts } from "../transcript.mjs";
+import { answered, ofRows, rowsOfParts } from "../transcript.mjs";
 import { hydrate, PERSON, until } from "../world.mjs";
 
 // Without a window it looks for no runtime.
@@ -85,6 +85,12 @@ class Client {
     this.error = undefined;
     await this.core.runAgent({ agent: this.agent });
     return { error: this.error };
+  }
+
+  // What a tool of the page, open since before, has answered.
+  answer(output) {
+    this.agent.addMessage(answered(this.agent.messages, output));
+    return this.run();
   }
 
   async settled() {

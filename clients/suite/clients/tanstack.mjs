@@ -14,6 +14,7 @@ export default [
     answers: "all",
     thrown: "continues",
     version: undefined,
+    interrupts: process.env.CLIENT_TOOLS === "interrupt",
     open: (options) => new Client(options),
   },
 ];
@@ -49,8 +50,20 @@ class Client {
 
   async send(text) {
     await until("the page hydrated", this.isHydrated);
+    // It takes no message while it was asked for something: a page that goes on without the answer drops that.
+    if (this.chat.getInterrupts().length > 0) this.chat.stop();
     this.error = undefined;
     await this.chat.sendMessage(text);
+    await this.settled();
+    return { error: this.error };
+  }
+
+  // What a tool of the page, open since before, has answered.
+  async answer(output) {
+    const parts = this.chat.getMessages().flatMap((message) => message.parts);
+    const { id, name } = parts.findLast((part) => part.type === "tool-call" && part.output === undefined);
+    this.error = undefined;
+    await this.chat.addToolResult({ toolCallId: id, tool: name, output });
     await this.settled();
     return { error: this.error };
   }
