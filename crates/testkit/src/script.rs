@@ -3,7 +3,7 @@
 //! | directive | effect |
 //! |---|---|
 //! | `say TEXT` | the words of TEXT, one delta each |
-//! | `words N [delay MS]` | `w1 w2 … wN`, one delta each, MS milliseconds before each |
+//! | `words N [delay MS] [wide BYTES]` | `w1 w2 … wN`, one delta each, MS milliseconds before each, dots up to BYTES after each |
 //! | `think TEXT` | reasoning before the text |
 //! | `tool NAME ARGS`, `tool NAME raw TEXT` | a tool call; several in one step may stand side by side |
 //! | `loop NAME` | calls NAME with `{}` in every step that may use tools |
@@ -115,7 +115,8 @@ impl Phase {
             "say" => self.pieces.extend(words(arguments)),
             "words" => {
                 let count = arguments.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0usize);
-                self.pieces.extend(numbered(count));
+                let wide = number(arguments, "wide").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+                self.pieces.extend(numbered(count).into_iter().map(|piece| widened(piece, wide)));
                 self.delay = Duration::from_millis(number(arguments, "delay").unwrap_or(0));
             }
             "think" => self.pieces.extend(words(arguments).into_iter().map(|piece| match piece {
@@ -182,6 +183,13 @@ pub fn words(text: &str) -> Vec<Piece> {
 /// `w1`, ` w2`, … ` wN`.
 fn numbered(count: usize) -> Vec<Piece> {
     (1..=count).map(|n| Piece::Text(if n == 1 { "w1".to_owned() } else { format!(" w{n}") })).collect()
+}
+
+fn widened(piece: Piece, wide: usize) -> Piece {
+    match piece {
+        Piece::Text(text) => Piece::Text(format!("{text:.<wide$}")),
+        other => other,
+    }
 }
 
 fn number(arguments: &str, name: &str) -> Option<u64> {

@@ -44,4 +44,5 @@ fn acts_stand_between_pieces() {
         Some(Refusal { status: 429, retry_after: Some(1), times: Some(2) })
     );
     assert_eq!(phase("[[empty]]").pieces, vec![]);
+    assert_eq!(phase("[[words 2 wide 5]]").pieces, text(&["w1...", " w2.."]));
 }
