@@ -27,7 +27,7 @@ pub(crate) async fn claim_and_ack() -> Vec<Figure> {
     {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("queue.db").display());
-        let store = Store::open(StoreOptions { url, durability, connections: 0 }).await.unwrap();
+        let store = Store::open(StoreOptions { url, durability, connections: 0, application: None }).await.unwrap();
         let org = OrgId::parse("bench").unwrap();
         let principal = Principal::new(org.clone(), UserId::parse("ada").unwrap(), ChannelName::parse("web").unwrap());
         store.add_user(&org, &principal.user, None).await.unwrap();

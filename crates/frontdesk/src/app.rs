@@ -72,7 +72,7 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
 
 /// Opens the database, creating and migrating it if need be.
 pub async fn open_store(config: &Config) -> Result<Store, Failure> {
-    let options = StoreOptions { url: config.store.url.clone(), durability: config.store.durability, connections: 0 };
+    let options = StoreOptions { url: config.store.url.clone(), durability: config.store.durability, connections: 0, application: None };
     Store::open(options).await.map_err(|error| match error {
         OpenError::Url(_) => Failure::usage("store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE"),
         other => Failure::failed(format!("{other} (store.url is {})", config.store.shown())),

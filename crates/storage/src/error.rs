@@ -54,4 +54,12 @@ pub enum OpenError {
     /// The database was written by a newer build.
     #[error("the database has version {found}, this build knows {known}; use the newer build")]
     Newer { found: i64, known: i64 },
+    #[error("failed to migrate the tables of {application} to version {version}: {message}")]
+    ApplicationMigration { application: &'static str, version: i64, message: String },
+    /// The application's tables were made by a newer build of it.
+    #[error("the tables of {application} have version {found}, this build knows {known}; use the newer build")]
+    ApplicationNewer { application: &'static str, found: i64, known: i64 },
+    /// The application's list of migrations is none.
+    #[error("the application's migrations cannot be used: {0}")]
+    Migrations(String),
 }

@@ -35,6 +35,7 @@ pub use error::{LeaseError, OpenError, StorageError};
 pub use frames::{Frame, FrameBatch};
 pub use interrupts::{NewInterrupt, OpenInterrupt};
 pub use messages::{History, StoredMessage};
+pub use migrate::Migrations;
 pub use runs::{
     Accept, Accepted, Beat, CancelOutcome, Claim, Claimed, Finish, ModelCall, NewMessage, Refusal, RunLease, RunRecord, RunRef,
     StepCommit, WhenBusy,

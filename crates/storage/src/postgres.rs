@@ -41,7 +41,7 @@ pub(crate) struct Database {
 impl Database {
     pub(crate) async fn open(options: &StoreOptions) -> Result<Arc<Self>, OpenError> {
         let connect = connect_options(options)?;
-        migrate::postgres::run(&connect).await?;
+        migrate::postgres::run(&connect, options.application).await?;
         let connections = if options.connections == 0 { CONNECTIONS } else { options.connections };
         let pool = PgPoolOptions::new()
             .max_connections(connections)

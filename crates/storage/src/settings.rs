@@ -1,7 +1,7 @@
 //! What the store keeps for the server itself.
 
 use crate::retry::retry;
-use crate::{StorageError, Store, Tx};
+use crate::{Migrations, StorageError, Store, Tx};
 
 impl Store {
     /// The value of `key`, storing `value` first if there is none: the first caller of all processes wins.
@@ -25,6 +25,14 @@ impl Store {
     pub async fn version(&self) -> Result<i64, StorageError> {
         let mut tx = self.read().await?;
         let row = tx.row("SELECT COALESCE(MAX(version), 0) FROM schema_migrations", &[]).await?;
+        row.map_or(Ok(0), |row| row.get(0))
+    }
+
+    /// The same of the application's tables; of a store opened with them.
+    pub async fn application_version(&self, application: &Migrations) -> Result<i64, StorageError> {
+        let mut tx = self.read().await?;
+        let sql = "SELECT COALESCE(MAX(version), 0) FROM app_migrations WHERE application = $1";
+        let row = tx.row(sql, &[application.application.into()]).await?;
         row.map_or(Ok(0), |row| row.get(0))
     }
 }

@@ -60,8 +60,8 @@ impl Database {
         let durability = options.durability;
         let readers = if options.connections == 0 { READERS } else { options.connections };
         let opened = {
-            let path = path.clone();
-            tokio::task::spawn_blocking(move || connection::prepare(&path, durability)).await
+            let (path, application) = (path.clone(), options.application);
+            tokio::task::spawn_blocking(move || connection::prepare(&path, durability, application)).await
         };
         let (writer, checkpointer) = opened.map_err(|error| OpenError::Open(error.to_string()))??;
 

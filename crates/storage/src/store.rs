@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use crate::{OpenError, StorageError, Tx, postgres, sqlite};
+use crate::{Migrations, OpenError, StorageError, Tx, postgres, sqlite};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
@@ -28,6 +28,8 @@ pub struct StoreOptions {
     pub durability: Durability,
     /// PostgreSQL connections, SQLite readers; 0 takes the default (16, 4).
     pub connections: u32,
+    /// Tables beside the product's, migrated with them.
+    pub application: Option<Migrations>,
 }
 
 impl std::fmt::Debug for StoreOptions {
@@ -36,6 +38,7 @@ impl std::fmt::Debug for StoreOptions {
             .field("url", &without_secret(&self.url))
             .field("durability", &self.durability)
             .field("connections", &self.connections)
+            .field("application", &self.application.map(|application| application.application))
             .finish()
     }
 }

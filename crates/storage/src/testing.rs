@@ -41,7 +41,7 @@ impl Place {
     }
 
     pub(crate) fn options(&self) -> StoreOptions {
-        StoreOptions { url: self.url.clone(), durability: self.durability, connections: 0 }
+        StoreOptions { url: self.url.clone(), durability: self.durability, connections: 0, application: None }
     }
 
     pub(crate) async fn open(&self) -> Store {

@@ -135,7 +135,7 @@ impl Desk {
 
     async fn open(folder: Arc<tempfile::TempDir>, settings: Settings, with: With) -> Self {
         let url = format!("sqlite:{}", folder.path().join("test.db").display());
-        let options = StoreOptions { url, durability: storage::Durability::Normal, connections: 0 };
+        let options = StoreOptions { url, durability: storage::Durability::Normal, connections: 0, application: None };
         let store = Store::open(options).await.unwrap();
         let (sender, calls) = mpsc::unbounded_channel();
         let model = Arc::new(Model { calls: sender, by_itself: AtomicBool::new(false) });

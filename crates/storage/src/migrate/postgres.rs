@@ -5,24 +5,26 @@ use std::time::Duration;
 use sqlx::postgres::{PgConnectOptions, PgConnection};
 use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Executor, Row};
 
-use super::{Migration, TABLE, VERSION, failed, list, next};
+use super::{Migration, Migrations, Owner, Schema, list};
 use crate::OpenError;
 
 /// "frontdes", as a number.
 const LOCK: i64 = 0x6672_6f6e_7464_6573;
 const CONNECT: Duration = Duration::from_secs(15);
 
-pub(crate) async fn run(options: &PgConnectOptions) -> Result<(), OpenError> {
-    run_list(options, list::POSTGRES).await
+pub(crate) async fn run(options: &PgConnectOptions, application: Option<Migrations>) -> Result<(), OpenError> {
+    let mut schemas = vec![Schema::product(list::POSTGRES)];
+    if let Some(application) = application {
+        schemas.push(application.schema(application.postgres)?);
+    }
+    run_schemas(options, &schemas).await
 }
 
-pub(super) async fn run_list(options: &PgConnectOptions, migrations: &'static [Migration]) -> Result<(), OpenError> {
+pub(super) async fn run_schemas(options: &PgConnectOptions, schemas: &[Schema]) -> Result<(), OpenError> {
     let connecting = tokio::time::timeout(CONNECT, options.connect()).await;
     let mut connection = connecting.map_err(|_| OpenError::Open("no connection within 15 s".to_owned()))?.map_err(open)?;
     // The usual start finds nothing to do and waits for nobody.
-    if let Ok(found) = version(&mut connection).await
-        && next(migrations, found)?.is_none()
-    {
+    if up_to_date(&mut connection, schemas).await? {
         return close(connection).await;
     }
     // A large table may take long; who waits for another process' migration waits a minute.
@@ -30,23 +32,47 @@ pub(super) async fn run_list(options: &PgConnectOptions, migrations: &'static [M
         connection.execute(sql).await.map_err(open)?;
     }
     sqlx::query("SELECT pg_advisory_lock($1)").bind(LOCK).execute(&mut connection).await.map_err(open)?;
-    connection.execute(TABLE).await.map_err(open)?;
-    while let Some(migration) = next(migrations, version(&mut connection).await.map_err(open)?)? {
-        apply(&mut connection, migration).await.map_err(|error| failed(migration, error))?;
+    for schema in schemas {
+        connection.execute(schema.owner.table()).await.map_err(open)?;
+        while let Some(step) = schema.next(version(&mut connection, schema.owner).await.map_err(open)?)? {
+            apply(&mut connection, schema, step).await?;
+        }
     }
     close(connection).await
 }
 
-async fn apply(connection: &mut PgConnection, migration: &Migration) -> Result<(), sqlx::Error> {
-    let mut transaction = connection.begin().await?;
-    transaction.execute(sqlx::raw_sql(migration.sql)).await?;
-    let number = format!("INSERT INTO schema_migrations (version) VALUES ({})", migration.version);
-    transaction.execute(sqlx::raw_sql(AssertSqlSafe(number))).await?;
-    transaction.commit().await
+async fn up_to_date(connection: &mut PgConnection, schemas: &[Schema]) -> Result<bool, OpenError> {
+    for schema in schemas {
+        // Without its table nothing ran yet.
+        let Ok(found) = version(connection, schema.owner).await else { return Ok(false) };
+        if schema.next(found)?.is_some() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
-async fn version(connection: &mut PgConnection) -> Result<i64, sqlx::Error> {
-    connection.fetch_one(VERSION).await?.try_get(0)
+async fn apply(connection: &mut PgConnection, schema: &Schema, step: &Migration) -> Result<(), OpenError> {
+    let failed = |error: sqlx::Error| schema.failed(step, error);
+    let mut transaction = connection.begin().await.map_err(failed)?;
+    let before = names(&mut transaction).await.map_err(failed)?;
+    transaction.execute(sqlx::raw_sql(step.sql)).await.map_err(failed)?;
+    let after = names(&mut transaction).await.map_err(failed)?;
+    schema.owner.check_names(&before, &after).map_err(|why| schema.failed(step, why))?;
+    let record = schema.owner.record(step.version);
+    transaction.execute(sqlx::raw_sql(AssertSqlSafe(record))).await.map_err(failed)?;
+    transaction.commit().await.map_err(failed)
+}
+
+async fn version(connection: &mut PgConnection, owner: Owner) -> Result<i64, sqlx::Error> {
+    connection.fetch_one(sqlx::raw_sql(AssertSqlSafe(owner.version()))).await?.try_get(0)
+}
+
+/// Tables, indexes, views and sequences of the schema new ones are made in.
+async fn names(connection: &mut PgConnection) -> Result<Vec<String>, sqlx::Error> {
+    let sql = "SELECT relname::TEXT FROM pg_class
+        WHERE relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())";
+    connection.fetch_all(sql).await?.iter().map(|row| row.try_get(0)).collect()
 }
 
 /// The lock ends with the connection.

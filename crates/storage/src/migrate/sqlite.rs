@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, TransactionBehavior};
 
-use super::{Migration, TABLE, VERSION, failed, list, next};
+use super::{Migrations, Schema, list};
 use crate::OpenError;
 
 /// Refuses a file that holds somebody else's tables, in words. Nothing is written.
@@ -17,30 +17,43 @@ pub(crate) fn is_ours(connection: &Connection) -> Result<(), String> {
 }
 
 /// Blocks, at most for the connection's busy timeout a step.
-pub(crate) fn run(connection: &mut Connection) -> Result<(), OpenError> {
-    run_list(connection, list::SQLITE)
+pub(crate) fn run(connection: &mut Connection, application: Option<Migrations>) -> Result<(), OpenError> {
+    let application = application.map(|application| application.schema(application.sqlite)).transpose()?;
+    run_schema(connection, &Schema::product(list::SQLITE))?;
+    application.map_or(Ok(()), |application| run_schema(connection, &application))
 }
 
-pub(super) fn run_list(connection: &mut Connection, migrations: &'static [Migration]) -> Result<(), OpenError> {
+pub(super) fn run_schema(connection: &mut Connection, schema: &Schema) -> Result<(), OpenError> {
     let open = |error: rusqlite::Error| OpenError::Open(error.to_string());
+    let version = schema.owner.version();
     // The usual start finds nothing to do and asks no other process for the lock.
-    let found = connection.query_row(VERSION, [], |row| row.get(0));
+    let found = connection.query_row(&version, [], |row| row.get(0));
     if let Ok(found) = found
-        && next(migrations, found)?.is_none()
+        && schema.next(found)?.is_none()
     {
         return Ok(());
     }
     loop {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(open)?;
-        transaction.execute_batch(TABLE).map_err(open)?;
-        let found = transaction.query_row(VERSION, [], |row| row.get(0)).map_err(open)?;
-        let Some(migration) = next(migrations, found)? else {
-            return Ok(());
+        transaction.execute_batch(schema.owner.table()).map_err(open)?;
+        let found = transaction.query_row(&version, [], |row| row.get(0)).map_err(open)?;
+        let Some(step) = schema.next(found)? else {
+            // The table of versions stays, also without any step.
+            return transaction.commit().map_err(open);
         };
+        let before = names(&transaction).map_err(open)?;
+        transaction.execute_batch(step.sql).map_err(|error| schema.failed(step, error))?;
+        let after = names(&transaction).map_err(open)?;
+        schema.owner.check_names(&before, &after).map_err(|why| schema.failed(step, why))?;
         transaction
-            .execute_batch(migration.sql)
-            .and_then(|()| transaction.execute("INSERT INTO schema_migrations (version) VALUES (?1)", [migration.version]))
-            .and_then(|_| transaction.commit())
-            .map_err(|error| failed(migration, error))?;
+            .execute_batch(&schema.owner.record(step.version))
+            .and_then(|()| transaction.commit())
+            .map_err(|error| schema.failed(step, error))?;
     }
+}
+
+/// Tables, indexes, views and triggers, but those SQLite makes itself.
+fn names(connection: &Connection) -> rusqlite::Result<Vec<String>> {
+    let sql = "SELECT name FROM sqlite_master WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'";
+    connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }

@@ -122,8 +122,12 @@ async fn durability_names_the_commit() {
 
 #[tokio::test]
 async fn a_bad_url_is_not_quoted() {
-    let options =
-        StoreOptions { url: "postgres://ada:secret@db:notaport/x".to_owned(), durability: Durability::Full, connections: 0 };
+    let options = StoreOptions {
+        url: "postgres://ada:secret@db:notaport/x".to_owned(),
+        durability: Durability::Full,
+        connections: 0,
+        application: None,
+    };
     let error = Database::open(&options).await.err().unwrap().to_string();
     assert!(!error.contains("secret"), "{error}");
 }

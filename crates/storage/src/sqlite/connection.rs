@@ -7,10 +7,14 @@ use std::time::{Duration, Instant};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
 
 use super::PATIENCE;
-use crate::{Durability, OpenError, migrate};
+use crate::{Durability, Migrations, OpenError, migrate};
 
 /// Creates and migrates the file if need be; the writer's connection and the checkpointer's. Blocks.
-pub(super) fn prepare(path: &Path, durability: Durability) -> Result<(Connection, Connection), OpenError> {
+pub(super) fn prepare(
+    path: &Path,
+    durability: Durability,
+    application: Option<Migrations>,
+) -> Result<(Connection, Connection), OpenError> {
     let failed = |error: &dyn std::fmt::Display| OpenError::Open(format!("{}: {error}", path.display()));
     if path.exists() && !path.is_file() {
         return Err(failed(&"it is no regular file; name another one"));
@@ -29,7 +33,7 @@ pub(super) fn prepare(path: &Path, durability: Durability) -> Result<(Connection
     let mut writer: Connection = open_one().map_err(|error: rusqlite::Error| failed(&error))?;
     migrate::sqlite::is_ours(&writer).map_err(|why| failed(&why))?;
     log_ahead(&writer).map_err(|error| failed(&error))?;
-    migrate::sqlite::run(&mut writer)?;
+    migrate::sqlite::run(&mut writer, application)?;
     let checkpointer = open_one().map_err(|error| failed(&error))?;
     for connection in [&writer, &checkpointer] {
         connection.busy_timeout(Duration::ZERO).map_err(|error| failed(&error))?;

@@ -25,7 +25,12 @@ fn a_refused_url_keeps_its_password_to_itself() {
     for url in ["mysql://ada:p@ss@db/x", "ada:p@ss@db"] {
         assert!(!refused(url).contains("ss@"), "{}", refused(url));
     }
-    let options = StoreOptions { url: "postgres://ada:secret@db/x".into(), durability: Durability::Full, connections: 0 };
+    let options = StoreOptions {
+        url: "postgres://ada:secret@db/x".into(),
+        durability: Durability::Full,
+        connections: 0,
+        application: None,
+    };
     assert!(!format!("{options:?}").contains("secret"));
 }
 

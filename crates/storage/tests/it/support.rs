@@ -206,7 +206,7 @@ impl Db {
 }
 
 async fn open(url: String) -> Store {
-    Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0 }).await.unwrap()
+    Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0, application: None }).await.unwrap()
 }
 
 async fn postgres_command(url: &str, sql: String) {
