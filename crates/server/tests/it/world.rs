@@ -114,7 +114,8 @@ impl World {
     pub(crate) async fn with(options: Options) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("t.db").display());
-        let store = Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0, application: None }).await.unwrap();
+        let store =
+            Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0, application: None }).await.unwrap();
         let clock = Arc::new(TestClock(AtomicI64::new(NOW)));
         let orchestrator = Orchestrator::new(Parts {
             store: store.clone(),

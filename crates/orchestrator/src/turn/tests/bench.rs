@@ -130,7 +130,8 @@ impl Bench {
     pub(super) async fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", dir.path().join("t.db").display());
-        let store = Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0, application: None }).await.unwrap();
+        let store =
+            Store::open(StoreOptions { url, durability: Durability::Normal, connections: 0, application: None }).await.unwrap();
         let (org, user) = (OrgId::parse("acme").unwrap(), UserId::parse("ada").unwrap());
         store.add_organization(&org).await.unwrap();
         store.add_user(&org, &user, None).await.unwrap();
