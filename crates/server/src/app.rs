@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use domain::{Clock, Code, Ids, Principal};
+use domain::{ClientToolStyle, Clock, Code, Ids, Principal};
 use orchestrator::Orchestrator;
 use storage::Store;
 use url::Url;
@@ -37,6 +37,8 @@ pub struct Settings {
     /// `worker.grace_seconds`: how long open streams may go on once [`serve`](crate::serve()) was told to stop.
     pub grace: Duration,
     pub auth: AuthSettings,
+    /// `channels.web.client_tools`: how a client that can go on from an interrupt hears of its tools' calls.
+    pub client_tools: ClientToolStyle,
 }
 
 impl Default for Settings {
@@ -48,6 +50,7 @@ impl Default for Settings {
             public_url: None,
             grace: Duration::from_secs(25),
             auth: AuthSettings::default(),
+            client_tools: ClientToolStyle::Universal,
         }
     }
 }

@@ -1,11 +1,16 @@
-//! What differs between the generations of AG-UI clients: decided here, and nowhere else.
+//! What differs between the generations of AG-UI clients: decided here, and nowhere else, from what a request shows.
 //!
 //! Clients before 1.0 send no `protocolVersion` and check `outcome` strictly: they know neither `cancelled` nor
-//! `pendingToolCallIds`, and a run that ends so fails in them (`ag-ui.md`, "Tolerance matrix").
+//! `pendingToolCallIds`, and a run that ends so fails in them (`ag-ui.md`, "Tolerance matrix"). TanStack's client, which
+//! reads either, shows itself by its header `x-run-id`: only it can go on from an interrupt for its own tool.
 
+use axum::http::HeaderMap;
 use bytes::Bytes;
-use domain::{Event, Outcome, Part, Source};
+use domain::{ClientToolStyle, Event, Outcome, Part, RunId, Source};
 use serde_json::json;
+
+/// TanStack's name for a request's run.
+const RUN_ID: &str = "x-run-id";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dialect {
@@ -56,38 +61,42 @@ impl Dialect {
     }
 }
 
+/// How the client of this request hears of its tools' calls; `configured` is `channels.web.client_tools`.
+pub(crate) fn client_tool_style(headers: &HeaderMap, configured: ClientToolStyle) -> ClientToolStyle {
+    if headers.contains_key(RUN_ID) { configured } else { ClientToolStyle::Universal }
+}
+
+/// The run of this request, as a client that comes back to a stream calls it.
+pub(crate) fn run_of(headers: &HeaderMap) -> Option<RunId> {
+    headers.get(RUN_ID)?.to_str().ok().and_then(|text| RunId::parse(text).ok())
+}
+
+/// RUN_STARTED or a run's end under the id a client gave it, also where its interrupts name it; else it would not know
+/// them for its own.
+pub(crate) fn renamed(json: Bytes, run: &RunId) -> Bytes {
+    let Ok(mut event) = serde_json::from_slice::<Event>(&json) else { return json };
+    match &mut event {
+        Event::RunStarted { run_id, .. } => *run_id = run.clone(),
+        Event::RunFinished { run_id, outcome, .. } => {
+            *run_id = run.clone();
+            if let Some(Outcome::Interrupt { interrupts }) = outcome {
+                for interrupt in interrupts {
+                    if let Some(bound) = interrupt.pointer_mut("/metadata/tanstack:interruptBinding/interruptedRunId") {
+                        *bound = json!(run);
+                    }
+                }
+            }
+        }
+        _ => return json,
+    }
+    serde_json::to_vec(&event).map_or(json, Bytes::from)
+}
+
 /// Whether we speak this `protocolVersion`.
 pub(crate) fn is_supported(version: &str) -> bool {
     version.starts_with("1.")
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn check(event: &str, legacy: &str) {
-        let event = Bytes::copy_from_slice(event.as_bytes());
-        assert_eq!(Dialect::of(Some("1.0")).terminal(event.clone()), event);
-        assert_eq!(Dialect::of(None).terminal(event), legacy);
-    }
-
-    #[test]
-    fn only_what_older_clients_refuse_is_changed() {
-        check(
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"cancelled"}}"#,
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","metadata":{"frontdesk":{"status":"cancelled"}}}"#,
-        );
-        check(
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"success","pendingToolCallIds":["c"]}}"#,
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#,
-        );
-        for same in [
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","usage":[{"model":"m"}]}"#,
-            r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt","interrupts":[]}}"#,
-            r#"{"type":"RUN_ERROR","message":"m","code":"internal"}"#,
-            "not json",
-        ] {
-            check(same, same);
-        }
-    }
-}
+#[path = "dialect/tests.rs"]
+mod tests;

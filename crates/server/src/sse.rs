@@ -21,7 +21,10 @@ use http_body::Frame;
 use orchestrator::{FollowError, ItemKind, StreamItem};
 use tokio::time::{Instant, Sleep};
 
-use crate::{dialect::Dialect, offset};
+use crate::{
+    dialect::{self, Dialect},
+    offset,
+};
 
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
 /// Ready events are sent together up to about so many bytes.
@@ -32,6 +35,8 @@ const CHUNK: usize = 16 * 1024;
 pub(crate) struct Sse<S> {
     events: S,
     run: RunId,
+    /// What the client calls the run, if that is not its id.
+    alias: Option<RunId>,
     dialect: Dialect,
     /// Fires at most every ten seconds; looked at only while nothing else is ready, never moved by an event.
     alarm: Pin<Box<Sleep>>,
@@ -54,7 +59,13 @@ where
     pub(crate) fn new(events: S, run: RunId, dialect: Dialect) -> Self {
         let last = Instant::now();
         let alarm = Box::pin(tokio::time::sleep_until(last + KEEP_ALIVE));
-        Self { events, run, dialect, alarm, last, state: State::Open }
+        Self { events, run, alias: None, dialect, alarm, last, state: State::Open }
+    }
+
+    /// Shows the run under the id its client gave it. Places in it keep the run's own.
+    pub(crate) fn named(mut self, run: RunId) -> Self {
+        self.alias = Some(run).filter(|alias| *alias != self.run);
+        self
     }
 
     pub(crate) fn into_response(self) -> Response {
@@ -70,6 +81,10 @@ where
                     let json = match item.kind {
                         ItemKind::Terminal => self.dialect.terminal(item.json),
                         ItemKind::Started | ItemKind::Event => item.json,
+                    };
+                    let json = match &self.alias {
+                        Some(alias) if item.kind != ItemKind::Event => dialect::renamed(json, alias),
+                        _ => json,
                     };
                     if item.kind == ItemKind::Terminal {
                         self.state = State::Ended;

@@ -2,9 +2,12 @@
 //!
 //! Nothing here does I/O: bodies in, values out, and back.
 
-pub(crate) mod grounding;
+mod answers;
+pub(crate) mod faults;
+mod grounding;
 pub(crate) mod input;
-pub(crate) mod message;
+mod message;
+mod rows;
 pub(crate) mod snapshot;
 pub(crate) mod transcript;
 

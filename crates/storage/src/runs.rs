@@ -72,7 +72,8 @@ pub struct Accept<'a> {
     /// Freshly made; used if the thread or run is new.
     pub thread_key: ThreadKey,
     pub run_key: RunKey,
-    /// The turn's message. `None`: the run goes on from what `answers` settle.
+    /// The turn's message. `None`: the run goes on from what `answers` settle; so it does if the message is known and
+    /// one of the answers is to an interrupt.
     pub message: Option<&'a NewMessage>,
     /// The user row the message takes the place of: it and everything after it is superseded.
     pub replaces: Option<&'a MessageId>,

@@ -7,9 +7,10 @@ use axum::{
     http::header,
     response::{IntoResponse, Response},
 };
-use domain::{MessageId, Principal, RunId, ThreadId};
+use domain::{ClientToolStyle, MessageId, Principal, RunId, ThreadId};
 use serde::Serialize;
-use storage::Hydrated;
+use serde_json::Value;
+use storage::{Hydrated, OpenInterrupt};
 
 use crate::{
     app::App,
@@ -23,8 +24,7 @@ use crate::{
 struct Answer {
     messages: Vec<UiMessage>,
     active_run: Option<ActiveRun>,
-    /// None can wait yet.
-    interrupts: Option<()>,
+    interrupts: Option<Interrupts>,
     #[serde(skip_serializing_if = "Option::is_none")]
     page: Option<Page>,
 }
@@ -33,6 +33,25 @@ struct Answer {
 #[serde(rename_all = "camelCase")]
 struct ActiveRun {
     run_id: RunId,
+}
+
+/// What the newest run that waits for answers waits for, as it said when it ended.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Interrupts {
+    run_id: RunId,
+    pending: Vec<Value>,
+}
+
+impl Interrupts {
+    /// Calls whose results come as messages are in the transcript, without a result; they are no interrupts.
+    fn of(open: &[OpenInterrupt]) -> Option<Self> {
+        let answered_by_resume = |open: &&OpenInterrupt| open.style == ClientToolStyle::Interrupt;
+        let run_id = open.iter().rfind(answered_by_resume)?.run.clone();
+        let pending = open.iter().filter(answered_by_resume).filter(|open| open.run == run_id);
+        let pending = pending.map(|open| domain::interrupt::client_tool(&open.call, &open.run)).collect();
+        Some(Self { run_id, pending })
+    }
 }
 
 /// Only if `limit` or `before` was asked for.
@@ -54,10 +73,11 @@ pub(crate) async fn respond(
     let before = query.get("before").map(MessageId::parse).transpose().map_err(|_| page::bad_cursor("before"))?;
     let before = before.as_ref().map(MessageId::as_str);
     let is_paged = limit.is_some() || before.is_some();
-    let Hydrated { messages: rows, active_run, truncated, .. } = app.store().hydrate(principal, thread, limit, before).await?;
+    let hydrated = app.store().hydrate(principal, thread, limit, before).await?;
+    let Hydrated { messages: rows, active_run, interrupts, truncated } = hydrated;
     let page =
         is_paged.then(|| Page { truncated, cursor: rows.first().filter(|_| truncated).map(|row| row.message.id().to_string()) });
     let active_run = active_run.map(|run_id| ActiveRun { run_id });
-    let answer = Answer { messages: ui_messages(&rows), active_run, interrupts: None, page };
+    let answer = Answer { messages: ui_messages(&rows), active_run, interrupts: Interrupts::of(&interrupts), page };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(answer)).into_response())
 }

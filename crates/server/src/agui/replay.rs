@@ -8,7 +8,7 @@ use axum::{
 };
 use bytes::BytesMut;
 use domain::{Bookmark, Code, Offset, Principal, RunId};
-use orchestrator::{From, Reader};
+use orchestrator::{Follow, From, Reader};
 use storage::{RunRecord, RunRef};
 
 use crate::{
@@ -43,18 +43,20 @@ pub(crate) fn reader(headers: &HeaderMap) -> Result<Reader, ApiError> {
     }
 }
 
-/// The events strictly after a `Last-Event-ID`, which names its run.
+/// The events strictly after a `Last-Event-ID`, which names its run; `name`: what the client calls it.
 pub(crate) async fn after_header(
     app: &App,
     principal: &Principal,
     place: &HeaderValue,
+    name: Option<RunId>,
     reader: Reader,
 ) -> Result<Response, ApiError> {
     let (run, mark) = place.to_str().ok().and_then(offset::decode).ok_or_else(bad_offset)?;
-    follow(app, principal, &run, Place::After(mark), reader).await
+    let stream = stream(app, principal, &run, Place::After(mark), reader).await?;
+    Ok(stream.named(name.unwrap_or(run)).into_response())
 }
 
-/// A stream of the principal's own run.
+/// A response that reads the principal's own run.
 pub(crate) async fn follow(
     app: &App,
     principal: &Principal,
@@ -62,6 +64,10 @@ pub(crate) async fn follow(
     place: Place,
     reader: Reader,
 ) -> Result<Response, ApiError> {
+    Ok(stream(app, principal, run, place, reader).await?.into_response())
+}
+
+async fn stream(app: &App, principal: &Principal, run: &RunId, place: Place, reader: Reader) -> Result<Sse<Follow>, ApiError> {
     let record = readable(app, principal, run).await?;
     let dialect = Dialect::of(record.input.as_ref().and_then(|input| input.protocol.as_deref()));
     let from = match place {
@@ -70,7 +76,7 @@ pub(crate) async fn follow(
     };
     let id = record.reference.id.clone();
     let events = app.orchestrator().follow(principal, record.reference, from, reader);
-    Ok(Sse::new(events, id, dialect).into_response())
+    Ok(Sse::new(events, id, dialect))
 }
 
 /// The principal's own run, whose events are there to be read. Unknown: 404; its events are gone: 410.
@@ -83,19 +89,21 @@ pub(crate) async fn readable(app: &App, principal: &Principal, run: &RunId) -> R
     Ok(record)
 }
 
-/// One synthetic run, if the events of `run` are no longer kept.
+/// One synthetic run of that name, if the events of `run` are no longer kept.
 pub(crate) async fn expired(
     app: &App,
     principal: &Principal,
     run: &RunRef,
+    name: &RunId,
     dialect: Dialect,
 ) -> Result<Option<Response>, ApiError> {
-    let Some(record) = app.store().run(principal, &run.id).await? else { return Ok(None) };
+    let Some(mut record) = app.store().run(principal, &run.id).await? else { return Ok(None) };
     if !is_expired(app, &record).await? {
         return Ok(None);
     }
     let thread = app.store().hydrate(principal, &run.thread_id, None, None).await?;
     let usage = usage(&app.store().model_calls(&run.key).await?);
+    record.reference.id = name.clone();
     let mut out = BytesMut::new();
     for event in snapshot::events(&record, &thread.messages, usage, dialect) {
         let json = serde_json::to_vec(&event).map_err(|error| {

@@ -74,3 +74,17 @@ async fn silence_is_filled_every_ten_seconds_counted_from_the_last_event() {
     }
     assert_eq!(seen, [17, 27]);
 }
+
+#[tokio::test]
+async fn a_run_has_the_name_its_client_gave_it_and_places_have_the_runs_own() {
+    let started = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#;
+    let custom = r#"{"type":"CUSTOM","name":"n","value":{"runId":"r"}}"#;
+    let ended = r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#;
+    let events =
+        stream::iter([item(0, ItemKind::Started, started), item(1, ItemKind::Event, custom), item(2, ItemKind::Terminal, ended)]);
+    let mut body = sse(events, Dialect::Legacy).named(RunId::parse("mine").unwrap());
+    let mine = |json: &str| json.replace(r#""runId":"r""#, r#""runId":"mine""#);
+    let expected =
+        format!("id: r:1.0\ndata: {}\n\nid: r:1.1\ndata: {custom}\n\nid: r:1.2\ndata: {}\n\n", mine(started), mine(ended));
+    assert_eq!(chunk(&mut body).await, Some(Ok(expected)));
+}

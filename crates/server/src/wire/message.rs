@@ -1,24 +1,12 @@
 //! A user's message as AG-UI writes it, into our parts.
 
-use std::borrow::Cow;
-
 use domain::{MessageId, Part, Source};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use storage::NewMessage;
 
-use super::{read, read_object};
+use super::{read, read_object, rows::Placed};
 use crate::problem::{ApiError, excerpt};
-
-#[derive(Deserialize)]
-struct Row<'a> {
-    #[serde(borrow)]
-    id: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    role: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    content: Option<&'a RawValue>,
-}
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,24 +30,20 @@ struct WireSource {
     mime_type: Option<String>,
 }
 
-/// The last row of `messages`, which must be a person's.
-pub(crate) fn parse(path: &str, raw: &RawValue) -> Result<NewMessage, ApiError> {
-    let row: Row<'_> = read_object(path, raw)?;
-    match row.role.as_deref() {
-        Some("user") => {}
-        Some(role) => {
-            let role = excerpt(role, 40);
-            let what = format!("is a message of role \"{role}\"; the last message must be the person's, of role \"user\"");
-            return Err(ApiError::input(path, what));
-        }
-        None => return Err(ApiError::input(path, "has no role; the last message must be of role \"user\"")),
-    }
-    let id = row.id.ok_or_else(|| ApiError::input(&format!("{path}.id"), "is missing; every message has an id of its own"))?;
-    let id = MessageId::parse(id).map_err(|error| ApiError::input(&format!("{path}.id"), error))?;
-    let path = format!("{path}.content");
-    let content = row.content.ok_or_else(|| ApiError::input(&path, "is missing"))?;
+/// A row of role user.
+pub(super) fn of_row(placed: &Placed<'_>) -> Result<NewMessage, ApiError> {
+    let id = id(placed)?;
+    let path = format!("messages[{}].content", placed.index);
+    let content = placed.row.content.ok_or_else(|| ApiError::input(&path, "is missing"))?;
     let parts = content_parts(&path, content)?;
     Ok(NewMessage { id, parts })
+}
+
+/// A row's id.
+pub(super) fn id(placed: &Placed<'_>) -> Result<MessageId, ApiError> {
+    let path = format!("messages[{}].id", placed.index);
+    let id = placed.row.id.ok_or_else(|| ApiError::input(&path, "is missing; every message has an id of its own"))?;
+    MessageId::parse(read::<String>(&path, id)?).map_err(|error| ApiError::input(&path, error))
 }
 
 fn content_parts(path: &str, content: &RawValue) -> Result<Vec<Part>, ApiError> {

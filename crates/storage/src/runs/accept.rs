@@ -96,11 +96,15 @@ async fn store(tx: &mut Tx, accept: &Accept<'_>) -> Result<Accepted, Halt> {
     let thread = lock_thread(tx, accept, now).await?;
     let others = if thread.is_new { Vec::new() } else { active(tx, &thread.key).await? };
     let waiting = if thread.is_new { Vec::new() } else { interrupts::open(tx, &thread.key).await? };
+    let known = if thread.is_new { None } else { find_user_row(tx, &thread.key, &message.id).await? };
+    // Who answers an interrupt has the person's row at the end if nothing else was said: that asks for nothing anew.
+    if known.is_some() && accept.replaces.is_none() && accept.answers.iter().any(settle::is_resume) {
+        return settle::go_on(tx, accept, now).await;
+    }
     settle::check(tx, &thread.key, &waiting, accept.answers).await?;
     if accept.when_busy == WhenBusy::Reject && others.iter().any(Other::is_busy) {
         return Err(Refusal::ThreadBusy.into());
     }
-    let known = if thread.is_new { None } else { find_user_row(tx, &thread.key, &message.id).await? };
     let replaced = match accept.replaces {
         None => None,
         Some(id) => Some(find_user_row(tx, &thread.key, id).await?.ok_or(Refusal::UnknownMessage)?),

@@ -28,7 +28,7 @@ fn by_call(answers: &[Answer]) -> HashMap<&ToolCallId, &Answer> {
     map
 }
 
-fn is_resume(answer: &Answer) -> bool {
+pub(super) fn is_resume(answer: &Answer) -> bool {
     matches!(answer.by, AnsweredBy::Resume(_))
 }
 

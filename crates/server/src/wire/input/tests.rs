@@ -20,7 +20,9 @@ fn an_ag_ui_1_0_turn() {
             thread: ThreadId::parse("th1").unwrap(),
             run: RunId::parse("8b0d00c5-1").ok(),
             parent_run: None,
-            message: NewMessage { id: MessageId::parse("u1x7n7").unwrap(), parts: text("approve") },
+            message: Some(NewMessage { id: MessageId::parse("u1x7n7").unwrap(), parts: text("approve") }),
+            last_user: None,
+            answers: Vec::new(),
             replaces: None,
             input: RunInput { state: Some(json!({})), protocol: Some("1.0".to_owned()), ..RunInput::default() },
         }
@@ -32,13 +34,13 @@ fn a_tanstack_turn() {
     let body = r#"{"threadId":"th1","runId":"run-1796066840634-em98on","state":{},"messages":[{"id":"msg-1796066840633-b01kl9","metadata":{"tanstack":{"createdAt":"2026-11-30T19:27:20.633Z"}},"role":"user","content":"hi"}],"tools":[{"name":"get_location","description":"Browser location","parameters":{"type":"object","properties":{"precise":{"type":"boolean"}},"required":["precise"]}}],"context":[],"forwardedProps":{},"data":{}}"#;
     let posted = posted(body);
     assert_eq!(posted.input.protocol, None);
-    assert_eq!(posted.message.parts, text("hi"));
+    assert_eq!(posted.message.unwrap().parts, text("hi"));
     let [tool] = posted.input.client_tools.as_slice() else { panic!("one tool") };
     assert_eq!((tool.name.as_str(), &tool.parameters["required"]), ("get_location", &json!(["precise"])));
 }
 
 #[test]
-fn of_a_whole_history_only_the_last_row_is_read() {
+fn of_a_whole_history_only_news_are_read() {
     let body = r#"{"threadId":"th1","runId":"r2","messages":[
         {"id":"s","role":"system","content":"x"},{"id":"u1","role":"user","content":"approve"},
         {"role":"reasoning","id":"msg-1-reasoning-kn2o2","content":"thinking...","encryptedValue":"sig"},
@@ -46,7 +48,9 @@ fn of_a_whole_history_only_the_last_row_is_read() {
         {"role":"tool","id":"tool-call-2","toolCallId":"call-2","content":"null"}, 17, {"role":"activity","content":{"a":[1]}},
         {"id":"u2","role":"user","content":[{"type":"text","text":"hi pic"},{"type":"image","source":{"type":"url","value":"https://example.com/p.png","mimeType":"image/png"}},
           {"type":"binary","mimeType":"application/pdf","data":"AAAA","filename":"a.pdf"},{"type":"binary","mimeType":"image/png","id":"f1"}]}]}"#;
-    let message = posted(body).message;
+    let posted = posted(body);
+    assert_eq!(posted.answers, [], "a call that is not ours");
+    let message = posted.message.unwrap();
     assert_eq!(message.id.as_str(), "u2");
     assert_eq!(
         message.parts,
@@ -122,13 +126,24 @@ fn what_is_wrong_is_named() {
         (with(r#""context":["x"]"#), Code::InvalidInput, "context[0]: "),
         (with(&format!(r#""state":"{}""#, "x".repeat(MAX_STATE))), Code::InvalidInput, "state: has"),
         (with(&format!(r#""state":{deep}"#)), Code::InvalidInput, "state: recursion limit"),
-        (with(r#""resume":[{"interruptId":"i"}]"#), Code::InvalidInput, "resume: "),
+        (with(r#""resume":{}"#), Code::InvalidInput, "resume: "),
+        (with(r#""resume":[5]"#), Code::InvalidInput, "resume[0]: is not an object"),
+        (with(r#""resume":[{"status":"resolved"}]"#), Code::InvalidInput, "resume[0].interruptId: is missing"),
+        (with(r#""resume":[{"interruptId":"","status":"resolved"}]"#), Code::InvalidInput, "resume[0].interruptId: "),
+        (with(r#""resume":[{"interruptId":"i"}]"#), Code::InvalidInput, "resume[0].status: is missing"),
+        (with(r#""resume":[{"interruptId":"i","status":"so"}]"#), Code::InvalidInput, "resume[0].status: is \"so\""),
+        (
+            with(r#""resume":[{"interruptId":"i","status":"cancelled"},{"interruptId":"i","status":"resolved"}]"#),
+            Code::InvalidInput,
+            "resume[1].interruptId: is there twice",
+        ),
+        (with(&format!(r#""resume":[{}1]"#, "1,".repeat(256))), Code::InvalidInput, "resume: has 257 entries"),
         (with(r#""forwardedProps":{"frontdesk":{"replaces":5}}"#), Code::InvalidInput, "forwardedProps.frontdesk.replaces: "),
         (with(r#""forwardedProps":{"grounding":[5]}"#), Code::InvalidInput, "forwardedProps.grounding[0]: "),
         (with(r#""protocolVersion":"2.0""#), Code::UnsupportedProtocolVersion, "\"2.0\""),
         (with(r#""protocolVersion":1.0"#), Code::UnsupportedProtocolVersion, "1.0"),
     ] {
-        let error = parse(body.as_bytes()).unwrap_err();
+        let error = parse(body.as_bytes()).unwrap_err().error;
         assert_eq!(error.code, code, "{body}: {error:?}");
         assert!(error.detail.contains(path), "{body}: {error:?}");
     }
@@ -138,14 +153,14 @@ fn what_is_wrong_is_named() {
 fn a_refusal_says_back_little() {
     let body =
         format!(r#"{{"threadId":"t","messages":[{{"id":"u","role":"user","content":[{{"type":"{}"}}]}}]}}"#, "s".repeat(5_000));
-    assert!(parse(body.as_bytes()).unwrap_err().detail.len() < 200);
+    assert!(parse(body.as_bytes()).unwrap_err().error.detail.len() < 200);
     let body = format!(r#"{{"threadId":{{"{}":1}}}}"#, "s".repeat(5_000));
-    assert!(parse(body.as_bytes()).unwrap_err().detail.len() < 300);
+    assert!(parse(body.as_bytes()).unwrap_err().error.detail.len() < 300);
 }
 
 #[test]
 fn bytes_that_are_no_text_are_no_json() {
-    assert_eq!(parse(b"{\"threadId\":\"\xff\"}").unwrap_err().code, Code::InvalidJson);
+    assert_eq!(parse(b"{\"threadId\":\"\xff\"}").unwrap_err().error.code, Code::InvalidJson);
 }
 
 #[test]
@@ -168,8 +183,30 @@ fn a_list_is_no_object() {
         (with("context", json!([["d", "v"]])), "context[0]:"),
         (with("forwardedProps", json!({"grounding": [["s", "t", "f", "x"]]})), "forwardedProps.grounding[0]:"),
     ] {
-        let error = parse(body.to_string().as_bytes()).unwrap_err();
+        let error = parse(body.to_string().as_bytes()).unwrap_err().error;
         assert_eq!(error.code, Code::InvalidInput, "{body}");
         assert!(error.detail.starts_with(place), "{}", error.detail);
+    }
+}
+
+#[test]
+fn a_body_that_makes_no_run_still_names_the_one_it_may_join() {
+    let body = |rows: &str| format!(r#"{{"threadId":"t","runId":"r","messages":[{rows}],"tools":{{}}}}"#);
+    let user = r#"{"id":"u","role":"user","content":7}"#;
+    for (rows, last_user) in [
+        (String::new(), None),
+        (user.to_owned(), Some("u")),
+        (format!(r#"{user},{{"role":"assistant"}}"#), Some("u")),
+        (format!(r#"{{"role":"user"}},{user},{{"id":"s","role":"system"}}"#), Some("u")),
+        (r#"{"role":"user"},{"role":"assistant"}"#.to_owned(), None),
+    ] {
+        let join = parse(body(&rows).as_bytes()).unwrap_err().join.unwrap();
+        assert_eq!((join.thread.as_str(), join.run.as_str()), ("t", "r"), "{rows}");
+        assert_eq!(join.last_user.as_ref().map(MessageId::as_str), last_user, "{rows}");
+    }
+    for nobody in
+        [r#"{"threadId":"t","messages":[]}"#, r#"{"threadId":"t","runId":"r","messages":[{"role":"user","content":"x"}]}"#]
+    {
+        assert_eq!(parse(nobody.as_bytes()).unwrap_err().join, None, "{nobody}");
     }
 }
