@@ -66,6 +66,7 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
         public_url: config.server.public_url.clone(),
         grace: config.worker.grace,
         auth: config.auth.settings.clone(),
+        client_tools: config.channels.web.client_tools,
     };
     Ok(App { orchestrator, ids, clock, server, listen: config.server.listen, concurrency: config.worker.concurrency })
 }

@@ -4,6 +4,7 @@
 //! To add a section: one file with a struct and `read`, one line in [`Config::load`].
 
 mod auth;
+mod channels;
 mod environment;
 mod file;
 mod later;
@@ -24,6 +25,7 @@ mod tests;
 use std::{fmt, path::PathBuf};
 
 pub use auth::Auth;
+pub use channels::{Channels, Web};
 pub use domain::Secret;
 pub use environment::Environment;
 pub use model::Model;
@@ -48,6 +50,7 @@ pub struct Config {
     pub auth: Auth,
     pub threads: Threads,
     pub streams: Streams,
+    pub channels: Channels,
     pub limits: domain::Limits,
     /// Settings that are known but have no effect yet; to be said on standard error.
     pub warnings: Vec<Problem>,
@@ -96,6 +99,7 @@ impl Config {
         let threads = sections.read("threads", Threads::read);
         let streams = sections.read("streams", Streams::read);
         let limits = sections.read("limits", limits::read);
+        let channels = Channels::read(&mut sections);
         later::read(&mut sections);
         sections.finish();
 
@@ -103,7 +107,7 @@ impl Config {
         if !problems.errors.is_empty() {
             return Err(Invalid(problems.errors));
         }
-        Ok(Self { server, store, worker, model, auth, threads, streams, limits, warnings: problems.warnings })
+        Ok(Self { server, store, worker, model, auth, threads, streams, channels, limits, warnings: problems.warnings })
     }
 
     /// What only a process that listens must keep to: demo mode signs tokens for everybody who asks.

@@ -29,11 +29,8 @@ pub(super) fn read(sections: &mut Sections<'_>) {
     sections.read("commands", |from| later(from, &["path"]));
     sections.read("http", |from| later(from, &["tools"]));
     sections.read("mcp", |from| later(from, &["servers"]));
-    for name in ["categories", "channels"] {
-        if let Some(node) = sections.take(name) {
-            let message = format!("{name}.* is not available in this version; remove it");
-            sections.problems.error(&node.key, "not-available", message);
-        }
+    if let Some(node) = sections.take("categories") {
+        sections.problems.error(&node.key, "not-available", "categories.* is not available in this version; remove it");
     }
 }
 

@@ -176,7 +176,7 @@ impl<'a> Reader<'a> {
         for (name, node) in self.table.0 {
             let near = nearest(&name, self.known.iter().copied());
             let near = near.map(|key| match &node.key {
-                Place::Variable(_) => format!("{PREFIX}{}__{}", self.section, key).to_uppercase(),
+                Place::Variable(_) => format!("{PREFIX}{}__{}", self.section.replace('.', "__"), key).to_uppercase(),
                 _ => key.to_owned(),
             });
             let message = format!("there is no setting {}.{name}", self.section);

@@ -143,6 +143,31 @@ fn all_errors_are_said_in_their_order() {
 }
 
 #[test]
+fn the_web_is_a_channel_with_settings_of_its_own() {
+    use domain::ClientToolStyle::{Interrupt, Universal};
+    assert_eq!(Case::empty().ok().channels.web.client_tools, Universal);
+    assert_eq!(Case::file("[channels.web]\nclient_tools = \"interrupt\"").ok().channels.web.client_tools, Interrupt);
+    let variable = Case::empty().with("FRONTDESK__CHANNELS__WEB__CLIENT_TOOLS", "interrupt");
+    assert_eq!(variable.ok().channels.web.client_tools, Interrupt);
+    check(
+        "channels.web.client_tools = \"interupt\"",
+        &[
+            "frontdesk.toml:1:29: unknown-value: channels.web.client_tools must be one of universal, interrupt, not \"interupt\"; did you mean \"interrupt\"?",
+        ],
+    );
+    check(
+        "[channels.web]\nclient_tool = \"interrupt\"",
+        &["frontdesk.toml:2:1: unknown-key: there is no setting channels.web.client_tool; did you mean \"client_tools\"?"],
+    );
+    check("channels = 3", &["frontdesk.toml:1:12: wrong-type: channels must be a table of settings, not an integer"]);
+    check("[channels]\nweb = 3", &["frontdesk.toml:2:7: wrong-type: channels.web must be a table of settings, not an integer"]);
+    let variable = Case::empty().with("FRONTDESK__CHANNELS__WEB__CLIENT_TOOL", "x");
+    variable.errors(&[
+        "FRONTDESK__CHANNELS__WEB__CLIENT_TOOL: unknown-key: there is no setting channels.web.client_tool; did you mean \"FRONTDESK__CHANNELS__WEB__CLIENT_TOOLS\"?",
+    ]);
+}
+
+#[test]
 fn a_feature_that_is_not_there_refuses_to_start() {
     check(
         "[bus]\nurl = \"nats://x\"",
@@ -150,7 +175,7 @@ fn a_feature_that_is_not_there_refuses_to_start() {
     );
     check(
         "[channels.slack]\ntoken = \"x\"",
-        &["frontdesk.toml:1:2: not-available: channels.* is not available in this version; remove it"],
+        &["frontdesk.toml:1:11: not-available: channels.slack.* is not available in this version; remove it"],
     );
     check(
         "[[mcp.servers]]\nname = \"x\"",
