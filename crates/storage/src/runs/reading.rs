@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use domain::{Principal, RunId, RunKey};
+use domain::{CancelReason, Principal, RunId, RunKey, RunStatus};
 
+use super::cancel::{Active, stop};
 use super::record::run_columns;
 use crate::retry::retry;
-use crate::row::{count, millis};
+use crate::row::{count, millis, parsed, word};
 use crate::{ModelCall, RunRecord, StorageError, Store, Value};
 
 impl Store {
@@ -27,19 +28,25 @@ impl Store {
 
     /// The last reader's socket closed in this process: true if the run's row says so now. An ended run stays as it is, and
     /// one that goes on from another is exempt: whoever sent its answers may leave. If the same person's next message
-    /// already waits in the thread (it was quicker than the closed socket), a running one is asked to stop.
+    /// already waits in the thread (it was quicker than the closed socket), the run is asked to stop.
     pub async fn unattend(&self, run: &RunKey) -> Result<bool, StorageError> {
         retry!(async {
             let mut tx = self.begin().await?;
             let now = tx.now().await?;
-            let sql = "UPDATE runs SET unattended_since = COALESCE(unattended_since, $2),
-                    cancel = CASE WHEN cancel IS NULL AND status = 'running' AND EXISTS (SELECT 1 FROM runs q
-                        WHERE q.thread_key = runs.thread_key AND q.status IN ('queued', 'running')
-                            AND q.position > runs.position AND q.status = 'queued' AND q.user_id = runs.user_id) THEN 'replaced' ELSE cancel END
-                WHERE key = $1 AND ended_at IS NULL AND continues IS NULL";
-            let left = tx.execute(sql, &[run.as_str().into(), now.into()]).await? > 0;
+            let sql = "SELECT id, thread_id, status, EXISTS (SELECT 1 FROM runs q
+                    WHERE q.thread_key = runs.thread_key AND q.status = 'queued' AND q.position > runs.position
+                        AND q.user_id = runs.user_id)
+                FROM runs WHERE key = $1 AND ended_at IS NULL AND continues IS NULL FOR UPDATE";
+            let Some(row) = tx.row(sql, &[run.as_str().into()]).await? else { return Ok(false) };
+            let sql = "UPDATE runs SET unattended_since = COALESCE(unattended_since, $2) WHERE key = $1";
+            tx.execute(sql, &[run.as_str().into(), now.into()]).await?;
+            if row.get::<bool>(3)? {
+                let (id, thread) = (parsed(&row, 0)?, parsed(&row, 1)?);
+                let status = word(&row.get::<String>(2)?, RunStatus::parse)?;
+                stop(&mut tx, Active { key: run, id: &id, thread: &thread, status }, CancelReason::Replaced).await?;
+            }
             tx.commit().await?;
-            Ok::<_, StorageError>(left)
+            Ok::<_, StorageError>(true)
         })
     }
 

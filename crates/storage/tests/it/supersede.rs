@@ -14,6 +14,7 @@ both_engines! {
     a_new_message_may_interrupt
     a_run_nobody_reads_gives_way_to_the_next_message
     a_next_message_that_was_quicker_than_the_closed_socket
+    a_waiting_run_nobody_reads_gives_way_too
     an_edited_message_can_come_back
 }
 
@@ -135,6 +136,23 @@ async fn a_next_message_that_was_quicker_than_the_closed_socket(db: Db) {
     assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, None);
     db.store.unattend(&left.key).await.unwrap();
     assert_eq!(db.store.run_by_key(&left.key).await.unwrap().unwrap().cancel, Some(CancelReason::Replaced));
+}
+
+/// Also one that has not begun: whoever sent it stopped it, and its words are read with the next message.
+async fn a_waiting_run_nobody_reads_gives_way_too(db: Db) {
+    let who = ada();
+    db.say(&who, "t", "r1", "m1").await;
+    let lease = db.claim_one().await;
+    let left = db.say(&who, "t", "r2", "m2").await;
+    db.store.unattend(&left.key).await.unwrap();
+    assert_eq!(db.status(&left).await, RunStatus::Queued);
+    let quick = db.say(&who, "t", "r3", "m3").await;
+    assert_eq!(db.status(&left).await, RunStatus::Cancelled);
+    db.say(&who, "t", "r4", "m4").await;
+    db.store.unattend(&quick.key).await.unwrap();
+    assert_eq!(db.status(&quick).await, RunStatus::Cancelled);
+    db.answer(&lease, "a1").await;
+    assert_eq!(db.history(&db.claim_one().await).await, ["m1", "a1", "m2", "m3", "m4"]);
 }
 
 async fn an_edited_message_can_come_back(db: Db) {
