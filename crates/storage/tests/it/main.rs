@@ -12,6 +12,7 @@ mod accounts;
 mod cancel;
 mod fence;
 mod frames;
+mod interrupts;
 mod load;
 mod queue;
 mod steps;
