@@ -3,7 +3,7 @@
 //! | directive | effect |
 //! |---|---|
 //! | `say TEXT` | the words of TEXT, one delta each |
-//! | `words N [delay MS] [wide BYTES]` | `w1 w2 … wN`, one delta each, MS milliseconds before each, dots up to BYTES after each |
+//! | `words N [delay MS] [wide BYTES]` | `w1 w2 … wN`, one delta each, MS milliseconds before each, with dots up to BYTES (at most 60,000) |
 //! | `think TEXT` | reasoning before the text |
 //! | `tool NAME ARGS`, `tool NAME raw TEXT` | a tool call; several in one step may stand side by side |
 //! | `loop NAME` | calls NAME with `{}` in every step that may use tools |
@@ -17,6 +17,9 @@
 //! | `empty`, `length` | finishes with no text; finishes for length |
 
 use std::time::Duration;
+
+/// Most bytes of one wide word.
+const WIDEST: usize = 60_000;
 
 /// One thing said.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,7 +118,7 @@ impl Phase {
             "say" => self.pieces.extend(words(arguments)),
             "words" => {
                 let count = arguments.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0usize);
-                let wide = number(arguments, "wide").and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+                let wide = number(arguments, "wide").and_then(|n| usize::try_from(n).ok()).unwrap_or(0).min(WIDEST);
                 self.pieces.extend(numbered(count).into_iter().map(|piece| widened(piece, wide)));
                 self.delay = Duration::from_millis(number(arguments, "delay").unwrap_or(0));
             }
