@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod access;
+mod client_tools;
 mod connections;
 mod copilotkit;
 mod cors;

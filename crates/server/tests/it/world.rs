@@ -29,7 +29,8 @@ use tower::ServiceExt;
 
 pub(crate) const NOW: i64 = 1_796_000_000_000;
 
-/// Says back the last message; "wait" never ends, "fail" is refused.
+/// Says back the last message; "wait" never ends, "fail" is refused, "call a b" calls those tools and says back their
+/// results.
 struct Echo;
 
 #[async_trait]
@@ -39,6 +40,15 @@ impl ChatModel for Echo {
     }
 
     async fn stream(&self, _cancel: CancellationToken, request: ChatRequest) -> Result<ChatStream, ModelError> {
+        let results = request.messages.iter().rev().map_while(|message| match message {
+            ChatMessage::Tool { content, .. } => Some(content.as_str()),
+            _ => None,
+        });
+        let results: Vec<&str> = results.collect();
+        if !results.is_empty() {
+            let said = results.into_iter().rev().collect::<Vec<_>>().join(" | ");
+            return Ok(stream::iter([Ok(ChatEvent::Text(format!("got: {said}"))), done(FinishReason::Stop)]).boxed());
+        }
         let said = request.messages.iter().rev().find_map(|message| match message {
             ChatMessage::User { parts } => Some(line(parts)),
             _ => None,
@@ -47,14 +57,26 @@ impl ChatModel for Echo {
         if said.contains("fail") {
             return Err(ModelError::Refused);
         }
-        let usage = TokenUsage { input_tokens: Some(5), output_tokens: Some(3), ..TokenUsage::default() };
+        if let Some(names) = said.strip_prefix("call ") {
+            let calls = names.split(' ').enumerate().flat_map(|(index, name)| {
+                let arguments = ChatEvent::ToolArguments { index, delta: "{}".to_owned() };
+                [Ok(ChatEvent::ToolCall { index, name: name.to_owned() }), Ok(arguments)]
+            });
+            let calls: Vec<_> = calls.chain([done(FinishReason::ToolCalls)]).collect();
+            return Ok(stream::iter(calls).boxed());
+        }
         let first = stream::iter([Ok(ChatEvent::Text("You said: ".to_owned()))]);
         if said.contains("wait") {
             return Ok(first.chain(stream::pending()).boxed());
         }
-        let rest = [Ok(ChatEvent::Text(said)), Ok(ChatEvent::Done { finish: FinishReason::Stop, usage, retries: 0 })];
+        let rest = [Ok(ChatEvent::Text(said)), done(FinishReason::Stop)];
         Ok(first.chain(stream::iter(rest)).boxed())
     }
+}
+
+fn done(finish: FinishReason) -> Result<ChatEvent, ModelError> {
+    let usage = TokenUsage { input_tokens: Some(5), output_tokens: Some(3), ..TokenUsage::default() };
+    Ok(ChatEvent::Done { finish, usage, retries: 0 })
 }
 
 /// The last line a person wrote, without the context put after it.
@@ -169,6 +191,13 @@ impl World {
     /// Ada's POST of `body` to `/v1/agui`.
     pub(crate) async fn agui(&self, body: Value) -> Answer {
         let request = self.request("POST", "/v1/agui").await.header("content-type", "application/json");
+        self.send(request.body(Body::from(body.to_string())).unwrap()).await
+    }
+
+    /// The same with TanStack's header.
+    pub(crate) async fn tanstack(&self, body: Value) -> Answer {
+        let run = body["runId"].as_str().unwrap().to_owned();
+        let request = self.request("POST", "/v1/agui").await.header("content-type", "application/json").header("x-run-id", run);
         self.send(request.body(Body::from(body.to_string())).unwrap()).await
     }
 
