@@ -81,7 +81,7 @@ impl Catalog {
 }
 
 async fn member(ctx: &CallContext) -> Result<(), ToolError> {
-    match ctx.store.membership(&ctx.principal).await {
+    match ctx.store.store().membership(&ctx.principal).await {
         Ok(Some(_)) => Ok(()),
         Ok(None) => Err(ToolError::new("the user is no longer a member of this organization; no tool may be used")),
         Err(error) => {
@@ -115,7 +115,8 @@ fn parse(text: &str) -> Result<Map<String, Value>, ToolError> {
     }
 }
 
-/// Refuses numbers that other JSON readers, and the canonical form an approval is bound to, would change.
+/// Refuses numbers that other JSON readers, and the canonical form an approval is bound to, would change, and the one
+/// character that a database takes in no text.
 fn safe<'a>(value: &'a Value, path: &mut Vec<&'a str>) -> Result<(), ToolError> {
     match value {
         Value::Number(number) => {
@@ -145,6 +146,9 @@ fn safe<'a>(value: &'a Value, path: &mut Vec<&'a str>) -> Result<(), ToolError> 
                 safe(value, path)?;
                 path.pop();
             }
+        }
+        Value::String(text) if text.contains('\0') => {
+            return Err(ToolError::new(format!("at /{}: the character U+0000 is not taken", path.join("/"))));
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }

@@ -19,4 +19,4 @@ pub use execute::{CallBounds, CallResult, check_client_call, cut};
 pub use policy::{Origin, Policy, Question, Verdict, Whom};
 pub use schema::schema_of;
 pub use scope::Scope;
-pub use tool::{Args, CallContext, Output, Read, ToolError};
+pub use tool::{Args, CallContext, Output, Read, ReadOnly, ToolError};

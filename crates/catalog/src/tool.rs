@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::{Clock, Contract, Principal, RunId, ThreadId};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
-use storage::Store;
+use storage::{StorageError, Store, Tx};
 use tokio_util::sync::CancellationToken;
 
 /// Who calls, for what, and until when. Cheap to clone.
@@ -14,12 +14,37 @@ use tokio_util::sync::CancellationToken;
 pub struct CallContext {
     /// Whose data the tool may touch: user and organization, fixed for the turn.
     pub principal: Principal,
-    pub store: Store,
+    pub store: ReadOnly,
     pub clock: Arc<dyn Clock>,
     pub thread: ThreadId,
     pub run: RunId,
     /// Cancelled when the run stops; the executor drops the call then.
     pub cancel: CancellationToken,
+}
+
+/// The store of a tool that only looks. Cheap to clone.
+#[derive(Clone)]
+pub struct ReadOnly(Store);
+
+impl ReadOnly {
+    /// A snapshot for the application's own tables: the database refuses a write in it, and it never waits for writers.
+    /// One at a time in a call (connections are few), dropped before anything else is waited for.
+    ///
+    /// Every statement names the principal's organization, and the user where a row is a person's. The product's tables
+    /// are not to be read here: they change without notice.
+    pub async fn read(&self) -> Result<Tx, ToolError> {
+        Ok(self.0.read().await?)
+    }
+
+    pub(crate) fn store(&self) -> &Store {
+        &self.0
+    }
+}
+
+impl From<Store> for ReadOnly {
+    fn from(store: Store) -> Self {
+        Self(store)
+    }
 }
 
 /// The arguments of a call: a JSON object that fits the tool's input schema.
@@ -52,6 +77,22 @@ pub struct ToolError(String);
 impl ToolError {
     pub fn new(message: impl Into<String>) -> Self {
         Self(message.into())
+    }
+}
+
+/// So that a tool says `?`: what is wrong is logged, the model is told whether to try again.
+impl From<StorageError> for ToolError {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Unavailable(_) | StorageError::Conflict(_) => {
+                tracing::warn!(%error, "a tool's data cannot be reached");
+                Self::new("the data cannot be reached right now; try again later")
+            }
+            _ => {
+                tracing::error!(%error, "a tool's data cannot be read");
+                Self::new("the data cannot be read; trying again will not help")
+            }
+        }
     }
 }
 

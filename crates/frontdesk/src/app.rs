@@ -8,7 +8,7 @@ use egress::{Client, Reach};
 use models::ConfigError;
 use orchestrator::{Channels, Enlisted, InProcess, Orchestrator, Roster, WorkScope};
 use server::AuthError;
-use storage::{OpenError, Store, StoreOptions};
+use storage::{Migrations, OpenError, Store, StoreOptions};
 use tokio::net::TcpListener;
 
 use crate::{Failure, config::Config, keys, signals::Stages};
@@ -16,6 +16,8 @@ use crate::{Failure, config::Config, keys, signals::Stages};
 /// What configuration does not decide.
 pub struct Parts {
     pub catalog: Arc<Catalog>,
+    /// Tables beside the product's.
+    pub application: Option<Migrations>,
     pub roster: Arc<Roster>,
     /// `None`: messages are refused with `model-unconfigured`.
     pub model: Option<Arc<dyn ChatModel>>,
@@ -38,8 +40,8 @@ const CHANNELS: [&str; 2] = ["web", "cli"];
 
 /// Opens and migrates the store and puts everything together. Starts no task.
 pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
-    let store = open_store(config).await?;
-    let Parts { catalog, roster, model, ids, clock } = parts;
+    let Parts { catalog, application, roster, model, ids, clock } = parts;
+    let store = open_store(config, application).await?;
     let known = CHANNELS.iter().filter_map(|name| ChannelName::parse(name).ok());
     let settings = orchestrator::Settings {
         limits: config.limits.clone(),
@@ -72,8 +74,9 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
 }
 
 /// Opens the database, creating and migrating it if need be.
-pub async fn open_store(config: &Config) -> Result<Store, Failure> {
-    let options = StoreOptions { url: config.store.url.clone(), durability: config.store.durability, connections: 0, application: None };
+pub async fn open_store(config: &Config, application: Option<Migrations>) -> Result<Store, Failure> {
+    let (url, durability) = (config.store.url.clone(), config.store.durability);
+    let options = StoreOptions { url, durability, connections: 0, application };
     Store::open(options).await.map_err(|error| match error {
         OpenError::Url(_) => Failure::usage("store.url must be sqlite:PATH or postgres://USER@HOST/DATABASE"),
         other => Failure::failed(format!("{other} (store.url is {})", config.store.shown())),

@@ -1,9 +1,11 @@
-//! What a binary puts into the program: its name, tools, roles.
+//! What a binary puts into the program: its name, tools, tables, roles.
 
 use std::sync::Arc;
 
 use domain::ChatModel;
+use futures::future::BoxFuture;
 use orchestrator::Roster;
+use storage::{Migrations, StorageError, Store};
 
 use crate::{
     App, Failure,
@@ -13,11 +15,14 @@ use crate::{
 };
 
 type Tools = Box<dyn FnOnce(catalog::Builder) -> catalog::Builder + Send>;
+type Fill = Box<dyn FnOnce(Store) -> BoxFuture<'static, Result<(), StorageError>> + Send>;
 
 /// A program before it reads its command line. Made by [`App::builder`].
 pub struct Builder {
     pub(crate) name: &'static str,
     tools: Vec<Tools>,
+    pub(crate) application: Option<Migrations>,
+    pub(crate) demo: Option<Fill>,
     roster: Option<Roster>,
     pub(crate) model: Option<Arc<dyn ChatModel>>,
 }
@@ -25,7 +30,7 @@ pub struct Builder {
 impl App {
     /// A program called `frontdesk` with the built-in tools and roles.
     pub fn builder() -> Builder {
-        Builder { name: "frontdesk", tools: Vec::new(), roster: None, model: None }
+        Builder { name: "frontdesk", tools: Vec::new(), application: None, demo: None, roster: None, model: None }
     }
 }
 
@@ -41,6 +46,24 @@ impl Builder {
     pub fn tools(mut self, add: impl FnOnce(catalog::Builder) -> catalog::Builder + Send + 'static) -> Self {
         self.tools.push(Box::new(add));
         self
+    }
+
+    /// The application's own tables. Every command that opens the store brings them up to date, and refuses a store
+    /// that a newer build of the application has had.
+    #[must_use]
+    pub fn migrations(self, migrations: Migrations) -> Self {
+        Self { application: Some(migrations), ..self }
+    }
+
+    /// What `serve` calls in demo mode before it listens, at every start, also of several processes at once: puts
+    /// something into the application's tables if there is nothing for organization [`LOCAL`](crate::LOCAL).
+    #[must_use]
+    pub fn demo<F, R>(self, fill: F) -> Self
+    where
+        F: FnOnce(Store) -> R + Send + 'static,
+        R: Future<Output = Result<(), StorageError>> + Send + 'static,
+    {
+        Self { demo: Some(Box::new(|store| Box::pin(fill(store)))), ..self }
     }
 
     /// Takes the place of the built-in roles.
@@ -64,6 +87,7 @@ impl Builder {
         };
         Ok(Parts {
             catalog: Arc::new(catalog),
+            application: self.application,
             roster: Arc::new(self.roster.unwrap_or_else(Roster::builtin)),
             model,
             ids: Arc::new(Ulids::default()),

@@ -22,12 +22,12 @@ pub(crate) struct Program {
     pub(crate) name: &'static str,
     pub(crate) environment: Environment,
     pub(crate) config: Config,
-    builder: Builder,
+    pub(crate) builder: Builder,
 }
 
 impl Program {
     pub(crate) async fn store(&self) -> Result<Store, Failure> {
-        app::open_store(&self.config).await
+        app::open_store(&self.config, self.builder.application).await
     }
 
     /// The whole product, and its configuration.

@@ -388,7 +388,7 @@ impl<'a> Turn<'a> {
                 locale: self.input.locale.clone(),
                 zone: self.input.zone.clone(),
             },
-            store: self.parts.store.clone(),
+            store: self.parts.store.clone().into(),
             clock: self.parts.clock.clone(),
             thread: record.reference.thread_id.clone(),
             run: record.reference.id.clone(),

@@ -27,12 +27,16 @@ impl Read for Odd {
         &self.0
     }
 
-    async fn call(&self, _ctx: &CallContext, args: Args) -> Result<Output, ToolError> {
+    async fn call(&self, ctx: &CallContext, args: Args) -> Result<Output, ToolError> {
         match args.0["do"].as_str().unwrap() {
             "panic" => panic!("as asked"),
             "hang" => std::future::pending().await,
             "fail" => Err(ToolError::new("the printer is on fire")),
             "wrong" => Ok(Output(json!({"text": 3}))),
+            "write" => {
+                ctx.store.read().await?.execute("DELETE FROM memberships", &[]).await?;
+                Ok(Output(json!({"text": "written"})))
+            }
             "large" => Ok(Output(json!({"text": "é".repeat(1_000)}))),
             text => Ok(Output(json!({ "text": text }))),
         }
@@ -70,7 +74,7 @@ impl Bench {
         principal.zone = Some("Asia/Tokyo".to_owned());
         let ctx = CallContext {
             principal,
-            store,
+            store: store.into(),
             clock: Arc::new(Fixed),
             thread: ThreadId::parse("t").unwrap(),
             run: RunId::parse("r").unwrap(),
@@ -92,6 +96,21 @@ impl Bench {
     async fn check(&self, arguments: &str, content: Value, error: bool) {
         assert_eq!(self.call("odd", arguments).await, (content.to_string(), error), "{arguments}");
     }
+}
+
+#[tokio::test]
+async fn a_read_writes_nothing() {
+    let bench = Bench::new().await;
+    let words = json!({"error": "the data cannot be read; trying again will not help"});
+    bench.check(r#"{"do":"write"}"#, words, true).await;
+    bench.check(r#"{"do":"hi"}"#, json!({"text": "hi"}), false).await;
+}
+
+#[tokio::test]
+async fn no_text_holds_what_a_database_refuses() {
+    let bench = Bench::new().await;
+    let (content, error) = bench.call("odd", r#"{"do":"hi","n":[{"a":"x\u0000"}]}"#).await;
+    assert!(error && content.contains("U+0000") && content.contains("/n/[]/a"), "{content}");
 }
 
 #[tokio::test]
@@ -150,7 +169,7 @@ async fn a_call_that_hangs_is_given_up_or_stopped() {
 async fn only_members_call() {
     let bench = Bench::new().await;
     let Principal { org, user, .. } = &bench.ctx.principal;
-    assert!(bench.ctx.store.remove_user(org, user).await.unwrap());
+    assert!(bench.ctx.store.store().remove_user(org, user).await.unwrap());
     let (content, error) = bench.call("whoami", "").await;
     assert!(error && content.contains("no longer a member"), "{content}");
 }

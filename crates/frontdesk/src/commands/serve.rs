@@ -24,11 +24,15 @@ impl Arguments {
     }
 }
 
-pub(crate) async fn run(program: Program, _arguments: Arguments) -> Result<Exit, Failure> {
+pub(crate) async fn run(mut program: Program, _arguments: Arguments) -> Result<Exit, Failure> {
     program.config.check_listening()?;
     let name = program.name;
+    let fill = program.builder.demo.take();
     let stages = Stages::on_signals()?;
     let (app, config) = program.app().await?;
+    if let Some(fill) = fill.filter(|_| config.auth.is_demo()) {
+        fill(app.store().clone()).await?;
+    }
     let answers = app.orchestrator.model_configured();
     app.serve(stages.clone(), |address| {
         out::line(&format!("frontdesk listening on http://{address}"))?;
