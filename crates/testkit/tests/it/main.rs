@@ -27,9 +27,11 @@ macro_rules! on_both_engines {
 mod architecture;
 mod cli;
 mod context;
+mod copilotkit;
 mod durable;
 mod faults;
 mod limits;
+mod policy;
 mod provider;
 mod refusals;
 mod streams;
