@@ -6,7 +6,6 @@ use super::reader::Reader;
 
 pub(super) fn read(from: &mut Reader<'_>) -> Limits {
     let default = Limits::default();
-    from.idle("runs_per_turn");
     Limits {
         steps: from.integer("steps", 1..=100).unwrap_or(default.steps),
         output_tokens: from.integer("output_tokens", 1..=1_000_000).unwrap_or(default.output_tokens),

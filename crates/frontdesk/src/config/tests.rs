@@ -192,13 +192,13 @@ fn a_feature_that_is_not_there_refuses_to_start() {
 }
 
 #[test]
-fn features_and_limits_only_warn() {
+fn features_only_warn() {
     let warnings = |text: &str| Case::file(text).ok().warnings.iter().map(Problem::to_string).collect::<Vec<_>>();
     assert_eq!(
-        warnings("[features]\nassistant = true\n[limits]\nruns_per_turn = 3\n"),
+        warnings("[features]\nassistant = true\ngenui = true\n[limits]\nruns_per_turn = 3\n"),
         [
             "frontdesk.toml:2:1: not-available: features.assistant has no effect in this version",
-            "frontdesk.toml:4:1: not-available: limits.runs_per_turn has no effect in this version",
+            "frontdesk.toml:3:1: not-available: features.genui has no effect in this version",
         ]
     );
     check(
