@@ -62,6 +62,9 @@ async fn who_waits_is_told_its_place() {
     assert_eq!(told(&sent), "started queued 2");
     assert_eq!(sent[1].mark(), Offset { attempt: 0, seq: 1 }.into());
     let resumed = desk.follow(&second, From::After(sent[1].mark()));
+    let last = Offset { attempt: 0, seq: i64::MAX };
+    let made_up = desk.follow(&second, From::After(last.into())).until(|event| matches!(event, Event::Custom { .. })).await;
+    assert_eq!(made_up[0].mark().offset, last);
     let working = desk.work();
     assert_eq!(told(&desk.follow(&first, From::Start).rest().await), "started < by itself > finished");
     for reading in [reading, resumed] {

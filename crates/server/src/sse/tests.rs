@@ -36,6 +36,15 @@ async fn ready_events_go_together_and_nothing_follows_the_terminal() {
     assert_eq!(chunk(&mut body).await, None);
 }
 
+/// Such as an end that is this response's only: with the place of the event before it a client would drop it.
+#[tokio::test]
+async fn what_is_no_place_has_no_id() {
+    let end = StreamItem { mark: None, json: Bytes::from_static(b"{}"), kind: ItemKind::Terminal };
+    let mut body = sse(stream::iter([item(1, ItemKind::Event, "[]"), Ok(end)]), Dialect::One);
+    assert_eq!(chunk(&mut body).await, Some(Ok("id: r:1.1\ndata: []\n\ndata: {}\n\n".to_owned())));
+    assert_eq!(chunk(&mut body).await, None);
+}
+
 #[tokio::test]
 async fn a_chunk_is_bounded() {
     let long = format!("\"{}\"", "x".repeat(10_000));
