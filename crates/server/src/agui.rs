@@ -3,4 +3,4 @@
 pub(crate) mod get;
 mod hydrate;
 pub(crate) mod post;
-mod replay;
+pub(crate) mod replay;

@@ -8,6 +8,7 @@
 use axum::{
     body::Body,
     extract::{Path, Request, State, rejection::PathRejection},
+    http::HeaderMap,
     response::Response,
 };
 use bytes::{Bytes, BytesMut};
@@ -19,6 +20,7 @@ use serde_json::value::RawValue;
 
 use super::known_in;
 use crate::{
+    agui::replay,
     app::{App, Member},
     body,
     dialect::Dialect,
@@ -45,6 +47,7 @@ pub(super) struct Asked {
     /// `None`: to be minted.
     run: Option<RunId>,
     dialect: Dialect,
+    reader: Reader,
 }
 
 pub(crate) async fn handler(
@@ -59,23 +62,23 @@ pub(crate) async fn handler(
     let asked = {
         // Freed before the stream begins.
         let body = body::read(&parts.headers, body, app.settings().body_bytes).await?;
-        parse(&body)?
+        parse(&parts.headers, &body)?
     };
     respond(&app, &principal, asked).await
 }
 
-pub(super) fn parse(body: &[u8]) -> Result<Asked, ApiError> {
+pub(super) fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Asked, ApiError> {
     let input: Input<'_> = read_body("RunAgentInput", body)?;
     let thread = input.thread_id.ok_or_else(|| ApiError::input("threadId", "is missing; send the conversation's id"))?;
     let thread = ThreadId::parse(read::<String>("threadId", thread)?).map_err(|error| ApiError::input("threadId", error))?;
     let run = input.run_id.map(|raw| read::<String>("runId", raw)).transpose()?;
     let run = run.map(RunId::parse).transpose().map_err(|error| ApiError::input("runId", error))?;
     let protocol = input.protocol_version.map(|raw| read::<String>("protocolVersion", raw)).transpose()?;
-    Ok(Asked { thread, run, dialect: Dialect::of(protocol.as_deref()) })
+    Ok(Asked { thread, run, dialect: Dialect::of(protocol.as_deref()), reader: replay::reader(headers)? })
 }
 
 pub(super) async fn respond(app: &App, principal: &Principal, asked: Asked) -> Result<Response, ApiError> {
-    let Asked { thread, run, dialect } = asked;
+    let Asked { thread, run, dialect, reader } = asked;
     let hydrated = app.store().hydrate(principal, &thread, None, None).await?;
     let snapshot = Event::MessagesSnapshot { messages: snapshot::messages(&hydrated.messages, dialect) };
     // A run that ended since is still told from its frames; one that was deleted since is not there.
@@ -83,7 +86,7 @@ pub(super) async fn respond(app: &App, principal: &Principal, asked: Asked) -> R
         && let Some(record) = app.store().run(principal, &active).await?
     {
         let json = line(&snapshot)?;
-        let events = app.orchestrator().follow(principal, record.reference, From::Start, Reader::Person);
+        let events = app.orchestrator().follow(principal, record.reference, From::Start, reader);
         return Ok(Sse::new(after_start(events, json), active, dialect).into_response());
     }
     let run_id = run.map_or_else(|| mint(app), Ok)?;

@@ -65,7 +65,7 @@ fn capabilities(limits: &Limits) -> Value {
         "transport": {
             "streaming": true, "websocket": false, "httpBinary": false, "pushNotifications": false, "resumable": true
         },
-        "tools": { "supported": true, "parallelCalls": true, "clientProvided": false },
+        "tools": { "supported": true, "parallelCalls": true, "clientProvided": true },
         "output": { "structuredOutput": false },
         "state": { "snapshots": false, "deltas": false, "memory": false, "persistentState": false },
         "multiAgent": { "supported": false },

@@ -55,7 +55,7 @@ pub(crate) async fn handler(State(app): State<App>, Caller(principal): Caller, r
     match &*method {
         "info" => Ok(info::respond(&app)),
         "agent/connect" => {
-            let asked = connect::parse(&inner)?;
+            let asked = connect::parse(&parts.headers, &inner)?;
             connect::respond(&app, &principal, asked).await
         }
         "agent/stop" => {
