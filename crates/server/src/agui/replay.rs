@@ -104,8 +104,9 @@ pub(crate) async fn expired(
     let thread = app.store().hydrate(principal, &run.thread_id, None, None).await?;
     let usage = usage(&app.store().model_calls(&run.key).await?);
     record.reference.id = name.clone();
+    let waits: Vec<_> = thread.interrupts.into_iter().filter(|open| open.run == run.id).collect();
     let mut out = BytesMut::new();
-    for event in snapshot::events(&record, &thread.messages, usage, dialect) {
+    for event in snapshot::events(&record, &thread.messages, &waits, usage, dialect) {
         let json = serde_json::to_vec(&event).map_err(|error| {
             tracing::error!(%error, "an event cannot be written");
             ApiError::new(Code::Internal, "the run cannot be shown; reload the thread")

@@ -1,14 +1,20 @@
 //! A run whose events are no longer kept, as one synthetic run: RUN_STARTED, MESSAGES_SNAPSHOT, the stored end.
 
-use domain::{Code, Event, Message, Outcome, Part, RunId, RunStatus, ThreadId, TokenUsage};
+use domain::{ClientToolStyle, Code, Event, Message, Outcome, Part, RunId, RunStatus, ThreadId, TokenUsage, interrupt};
 use serde_json::{Value, json};
-use storage::{RunRecord, StoredMessage};
+use storage::{OpenInterrupt, RunRecord, StoredMessage};
 
 use super::transcript::media_part;
 use crate::dialect::Dialect;
 
-/// The three events of an ended run. `usage`: one entry a model.
-pub(crate) fn events(record: &RunRecord, rows: &[StoredMessage], usage: Vec<TokenUsage>, dialect: Dialect) -> [Event; 3] {
+/// The three events of an ended run. `waits`: what it still waits for; `usage`: one entry a model.
+pub(crate) fn events(
+    record: &RunRecord,
+    rows: &[StoredMessage],
+    waits: &[OpenInterrupt],
+    usage: Vec<TokenUsage>,
+    dialect: Dialect,
+) -> [Event; 3] {
     let (thread_id, run_id) = (record.reference.thread_id.clone(), record.reference.id.clone());
     let started = Event::RunStarted {
         thread_id: thread_id.clone(),
@@ -16,7 +22,7 @@ pub(crate) fn events(record: &RunRecord, rows: &[StoredMessage], usage: Vec<Toke
         parent_run_id: record.parent_run.clone(),
         protocol_version: None,
     };
-    [started, Event::MessagesSnapshot { messages: messages(rows, dialect) }, end(record, thread_id, run_id, usage)]
+    [started, Event::MessagesSnapshot { messages: messages(rows, dialect) }, end(record, waits, thread_id, run_id, usage)]
 }
 
 /// A transcript as AG-UI messages.
@@ -24,7 +30,7 @@ pub(crate) fn messages(rows: &[StoredMessage], dialect: Dialect) -> Vec<Value> {
     rows.iter().filter_map(|row| message(&row.message, dialect)).collect()
 }
 
-fn end(record: &RunRecord, thread_id: ThreadId, run_id: RunId, usage: Vec<TokenUsage>) -> Event {
+fn end(record: &RunRecord, waits: &[OpenInterrupt], thread_id: ThreadId, run_id: RunId, usage: Vec<TokenUsage>) -> Event {
     let outcome = match record.status {
         RunStatus::Failed | RunStatus::Abandoned => {
             let (code, message) = record.error.clone().unwrap_or_else(|| {
@@ -34,9 +40,23 @@ fn end(record: &RunRecord, thread_id: ThreadId, run_id: RunId, usage: Vec<TokenU
             return Event::RunError { message, code: Some(code), usage, metadata: None };
         }
         RunStatus::Cancelled => Some(Outcome::Cancelled),
-        RunStatus::Completed | RunStatus::Interrupted | RunStatus::Queued | RunStatus::Running => None,
+        RunStatus::Interrupted => waiting(waits, &run_id),
+        RunStatus::Completed | RunStatus::Queued | RunStatus::Running => None,
     };
     Event::RunFinished { thread_id, run_id, outcome, usage, metadata: None }
+}
+
+/// How a run that waits ended; `None`: it waits no more.
+fn waiting(waits: &[OpenInterrupt], run: &RunId) -> Option<Outcome> {
+    let first = waits.first()?;
+    Some(match first.style {
+        ClientToolStyle::Interrupt => {
+            Outcome::Interrupt { interrupts: waits.iter().map(|open| interrupt::client_tool(&open.call, run)).collect() }
+        }
+        ClientToolStyle::Universal => {
+            Outcome::Success { pending_tool_call_ids: waits.iter().map(|open| open.call.id.clone()).collect() }
+        }
+    })
 }
 
 /// A row as an AG-UI message; notes are for the model only.

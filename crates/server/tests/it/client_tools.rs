@@ -194,6 +194,25 @@ async fn a_body_that_makes_no_run_joins_the_one_of_its_id() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_run_whose_events_are_gone_still_says_what_it_waits_for() {
+    for (settings, outcome) in [(ClientToolStyle::Universal, "success"), (ClientToolStyle::Interrupt, "interrupt")] {
+        let options = Options::default();
+        let settings = Settings { client_tools: settings, ..options.settings };
+        let world = World::with(Options { settings, ..options }).await;
+        let body = asking(&["here"]);
+        let first = world.tanstack(body.clone()).await;
+        let mut tx = world.store.begin().await.unwrap();
+        tx.execute("DELETE FROM frames", &[]).await.unwrap();
+        tx.commit().await.unwrap();
+        let again = world.tanstack(body.clone()).await;
+        assert_eq!(again.kinds(), ["RUN_STARTED", "MESSAGES_SNAPSHOT", "RUN_FINISHED"]);
+        assert_eq!((&last(&again)["outcome"]["type"], &last(&again)["outcome"]), (&json!(outcome), &last(&first)["outcome"]));
+        world.post("/v1/runs/r1/cancel").await;
+        assert_eq!(last(&world.tanstack(body).await)["outcome"], json!({"type": "cancelled"}));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_result_nobody_waits_for_makes_no_run() {
     let world = World::new().await;
     world.agui(input("t1", "r1", "hello")).await;
