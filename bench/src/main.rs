@@ -37,15 +37,21 @@ async fn main() {
 
     let megabytes = binary.metadata().unwrap().len() as f64 / 1e6;
     figures.push(figure("binary size", format!("{megabytes:.1} MB"), "<= 30 MB"));
-    // `bench turns` leaves the rest out.
-    if std::env::args().nth(1).as_deref() != Some("turns") {
+    // `bench process`, `bench queue` and `bench turns` measure that part alone.
+    let part = std::env::args().nth(1);
+    let wanted = |name: &str| part.as_deref().is_none_or(|part| part == name);
+    if wanted("process") {
         figures.extend(process::start_and_idle(&binary).await);
+    }
+    if wanted("queue") {
         figures.extend(queue::claim_and_ack().await);
     }
-    figures.extend(turns::measure(&binary, "SQLite, durability full", None, "full").await);
-    figures.extend(turns::measure(&binary, "SQLite, durability normal", None, "normal").await);
-    if let Some(url) = postgres {
-        figures.extend(turns::measure(&binary, "PostgreSQL", Some(&url), "full").await);
+    if wanted("turns") {
+        figures.extend(turns::measure(&binary, "SQLite, durability full", None, "full").await);
+        figures.extend(turns::measure(&binary, "SQLite, durability normal", None, "normal").await);
+        if let Some(url) = postgres {
+            figures.extend(turns::measure(&binary, "PostgreSQL", Some(&url), "full").await);
+        }
     }
 
     let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);

@@ -6,7 +6,9 @@ use domain::{
     ChannelName, Event, Limits, MessageId, OrgId, Part, Principal, RunId, RunInput, RunKey, RunStatus, ThreadId, ThreadKey,
     UserId, WorkerId,
 };
-use storage::{Accept, Accepted, Claim, Durability, Finish, FrameBatch, NewMessage, StepCommit, Store, StoreOptions, WhenBusy};
+use storage::{
+    Accept, Accepted, Claim, Claimed, Durability, Finish, FrameBatch, NewMessage, StepCommit, Store, StoreOptions, WhenBusy,
+};
 
 use crate::{Figure, figure};
 
@@ -16,7 +18,8 @@ const ROUNDS: usize = 20;
 const ROUND: usize = 1_000;
 /// Writers at once, as in a busy server.
 const WRITERS: usize = 64;
-/// Processes that claim, each as many as one claim takes at most half of an organization's runs.
+/// Processes that claim, each as many as one claim takes at most half of an organization's runs. What is claimed
+/// together runs side by side, so that each run ends in a task of its own, as in a worker.
 const CLAIMERS: usize = 4;
 const CLAIM: u32 = 16;
 
@@ -68,8 +71,11 @@ async fn publish(store: Store, principal: Principal, round: usize, lane: usize) 
                 run: &RunId::parse(format!("r{index}")).unwrap(),
                 thread_key: ThreadKey::parse(ulid::Ulid::new().to_string()).unwrap(),
                 run_key: RunKey::parse(ulid::Ulid::new().to_string()).unwrap(),
-                message: &message,
+                message: Some(&message),
                 replaces: None,
+                last_user: None,
+                answers: &[],
+                cut_off: "",
                 parent_run: None,
                 input: &RunInput::default(),
                 limits: &limits,
@@ -96,20 +102,25 @@ async fn acknowledge(store: Store, lane: usize) {
         if claimed.is_empty() {
             return;
         }
-        for run in claimed {
-            let reference = &run.record.reference;
-            let event = Event::RunFinished {
-                thread_id: reference.thread_id.clone(),
-                run_id: reference.id.clone(),
-                outcome: None,
-                usage: Vec::new(),
-                metadata: None,
-            };
-            let mut body = serde_json::to_vec(&event).unwrap();
-            body.push(b'\n');
-            let step = StepCommit { step: 1, frames: FrameBatch { first: 1, last: 1, body }, ..StepCommit::default() };
-            let finish = Finish { status: RunStatus::Completed, error: None, model: None, step };
-            store.finish(&run.lease, &finish).await.unwrap();
+        let runs: Vec<_> = claimed.into_iter().map(|run| tokio::spawn(end(store.clone(), run))).collect();
+        for run in runs {
+            run.await.unwrap();
         }
     }
+}
+
+async fn end(store: Store, run: Claimed) {
+    let reference = &run.record.reference;
+    let event = Event::RunFinished {
+        thread_id: reference.thread_id.clone(),
+        run_id: reference.id.clone(),
+        outcome: None,
+        usage: Vec::new(),
+        metadata: None,
+    };
+    let mut body = serde_json::to_vec(&event).unwrap();
+    body.push(b'\n');
+    let step = StepCommit { step: 1, frames: FrameBatch { first: 1, last: 1, body }, ..StepCommit::default() };
+    let finish = Finish { status: RunStatus::Completed, error: None, model: None, step, interrupts: Vec::new() };
+    store.finish(&run.lease, &finish).await.unwrap();
 }

@@ -1,8 +1,8 @@
 //! SQLite: one writer behind a fair lock, a few readers, everything else done by tasks that end with the store.
 //!
 //! * Statements run on the calling task: they take microseconds, a hop to another thread takes more.
-//! * With [`Durability::Full`](crate::Durability) the commits of all who wait share one physical transaction and one
-//!   fsync ([`group`]); with `Normal` each transaction commits by itself, without fsync.
+//! * The transactions of all who wait for the writer share one physical transaction ([`group`]): its pages are written
+//!   once, and with [`Durability::Full`](crate::Durability) there is one fsync. Who is alone commits at once.
 //! * The log is copied back by us ([`checkpoint`]), never by whoever happens to commit.
 
 mod checkpoint;
@@ -17,7 +17,7 @@ mod writer;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::{Mutex, Notify, OwnedMutexGuard};
@@ -46,6 +46,8 @@ pub(crate) fn now() -> i64 {
 pub(crate) struct Database {
     durability: Durability,
     writer: Arc<Mutex<Writer>>,
+    /// Transactions that wait for the writer.
+    queued: AtomicUsize,
     readers: Arc<Readers>,
     /// A group has its first waiter.
     waiting: Arc<Notify>,
@@ -68,7 +70,8 @@ impl Database {
         let long_log = Arc::new(Notify::new());
         let database = Self {
             durability,
-            writer: Arc::new(Mutex::new(Writer::new(writer, durability, Arc::clone(&long_log)))),
+            writer: Arc::new(Mutex::new(Writer::new(writer, Arc::clone(&long_log)))),
+            queued: AtomicUsize::new(0),
             readers: Arc::new(Readers::new(path, readers)),
             waiting: Arc::new(Notify::new()),
             changes: Arc::new(Changes::new()),
@@ -77,10 +80,8 @@ impl Database {
             tasks: TaskTracker::new(),
         };
         let writer = || Arc::clone(&database.writer);
-        if durability == Durability::Full {
-            let waiting = Arc::clone(&database.waiting);
-            database.tasks.spawn(group::run(writer(), waiting, database.stop.clone()));
-        }
+        let waiting = Arc::clone(&database.waiting);
+        database.tasks.spawn(group::run(writer(), durability, waiting, database.stop.clone()));
         database.tasks.spawn(checkpoint::run(checkpointer, writer(), long_log, database.stop.clone()));
         Ok(Arc::new(database))
     }
@@ -132,16 +133,40 @@ impl Database {
     async fn lock(&self, deadline: Instant) -> Result<OwnedMutexGuard<Writer>, StorageError> {
         match Arc::clone(&self.writer).try_lock_owned() {
             Ok(writer) => Ok(writer),
-            Err(_) => timeout_at(deadline, Arc::clone(&self.writer).lock_owned())
-                .await
-                .map_err(|_| StorageError::Unavailable("the writer stayed busy for 15 s".to_owned())),
+            Err(_) => {
+                let _queued = Queued::new(&self.queued);
+                timeout_at(deadline, Arc::clone(&self.writer).lock_owned())
+                    .await
+                    .map_err(|_| StorageError::Unavailable("the writer stayed busy for 15 s".to_owned()))
+            }
         }
+    }
+
+    /// Somebody waits for the writer. If that one gives up, the committer ends the group.
+    fn is_wanted(&self) -> bool {
+        self.queued.load(Ordering::Relaxed) > 0
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
         self.stop.cancel();
+    }
+}
+
+/// One who waits, until dropped.
+struct Queued<'a>(&'a AtomicUsize);
+
+impl<'a> Queued<'a> {
+    fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Queued<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

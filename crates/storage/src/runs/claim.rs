@@ -1,6 +1,6 @@
 //! Taking runs from the queue.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use domain::crash;
 
@@ -31,6 +31,21 @@ macro_rules! candidates {
 macro_rules! of_thread {
     ($lock:literal) => {
         candidates!(concat!("AND r.thread_key = $3 AND r.status IN ('queued', 'running') ORDER BY r.position LIMIT $2 ", $lock))
+    };
+}
+
+/// Takes one run. On PostgreSQL it looks at the thread again, now that nobody else of the organization claims; on SQLite
+/// the writer is alone, and the candidates are of this very transaction.
+macro_rules! take {
+    ($again:literal) => {
+        concat!(
+            "UPDATE runs SET status = 'running', attempt = attempt + 1, lease_owner = $2, lease_until = $3,
+                started_at = COALESCE(started_at, $4)
+            WHERE key = $1 AND status = 'queued' ",
+            $again,
+            " RETURNING ",
+            run_columns!()
+        )
     };
 }
 
@@ -73,12 +88,14 @@ impl Store {
             }
         }
         let seen = candidates.len();
-        lock_organizations(&mut tx, &candidates).await?;
+        let mut room = self.room(&mut tx, claim, &candidates).await?;
         let mut claimed = Vec::new();
         for (run, org) in candidates {
+            let Some(room) = room.get_mut(&org).filter(|room| **room > 0) else { continue };
             // Two claimers without an organization's row to wait for may both find the thread free.
-            let taken = take(&mut tx, claim, Candidate { run, org, now }).await.map_err(meeting)?;
+            let taken = self.take(&mut tx, claim, run, now).await.map_err(meeting)?;
             if let Some(record) = taken {
+                *room -= 1;
                 claimed.push(Claimed { lease: record.lease(), record });
             }
         }
@@ -88,18 +105,47 @@ impl Store {
         }
         Ok(Round { all_taken: claimed.len() == seen, claimed })
     }
+
+    /// How many more runs each organization may run. Claimers of one organization go one after the other: each counts
+    /// what runs only after the one before committed.
+    async fn room(
+        &self,
+        tx: &mut Tx,
+        claim: &Claim<'_>,
+        candidates: &[(String, String)],
+    ) -> Result<BTreeMap<String, i64>, StorageError> {
+        let mut room: BTreeMap<String, i64> = candidates.iter().map(|(_, org)| (org.clone(), 0)).collect();
+        for (org, room) in &mut room {
+            if self.engine() == Engine::Postgres {
+                tx.row("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", &[org.as_str().into()]).await?;
+            }
+            let sql = "SELECT COUNT(*) FROM runs WHERE org_id = $1 AND status = 'running'";
+            let row = tx.row(sql, &[org.as_str().into()]).await?;
+            let running: i64 = row.map(|row| row.get(0)).transpose()?.unwrap_or(0);
+            *room = i64::from(claim.org_runs) - running;
+        }
+        Ok(room)
+    }
+
+    /// `None`: somebody was quicker.
+    async fn take(&self, tx: &mut Tx, claim: &Claim<'_>, run: String, now: i64) -> Result<Option<RunRecord>, StorageError> {
+        let sql = match self.engine() {
+            Engine::Sqlite => take!(""),
+            Engine::Postgres => take!(
+                "AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key AND e.status = 'running')
+                AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key
+                    AND e.status IN ('queued', 'running') AND e.position < runs.position)"
+            ),
+        };
+        let params = [run.into(), claim.worker.as_str().into(), (now + millis(claim.lease)).into(), now.into()];
+        tx.row(sql, &params).await?.as_ref().map(RunRecord::read).transpose()
+    }
 }
 
 struct Round {
     claimed: Vec<Claimed>,
     /// Otherwise an organization was full meanwhile, and runs of others may wait behind its.
     all_taken: bool,
-}
-
-struct Candidate {
-    run: String,
-    org: String,
-    now: i64,
 }
 
 /// What to do with a run whose row another transaction holds.
@@ -120,39 +166,6 @@ async fn candidates(tx: &mut Tx, claim: &Claim<'_>, wanted: u32, held: Held) -> 
     params.extend(claim.thread.map(|thread| thread.as_str().into()));
     let rows = tx.rows(sql, &params).await?;
     rows.iter().map(|row| Ok((row.get(0)?, row.get(1)?))).collect()
-}
-
-/// Claimers of one organization go one after the other: each counts what runs only after the one before committed.
-async fn lock_organizations(tx: &mut Tx, candidates: &[(String, String)]) -> Result<(), StorageError> {
-    let organizations: BTreeSet<&str> = candidates.iter().map(|(_, org)| org.as_str()).collect();
-    for org in organizations {
-        tx.row("SELECT id FROM organizations WHERE id = $1 FOR UPDATE", &[org.into()]).await?;
-    }
-    Ok(())
-}
-
-/// Looks again, now that nobody else of the organization claims.
-async fn take(tx: &mut Tx, claim: &Claim<'_>, candidate: Candidate) -> Result<Option<RunRecord>, StorageError> {
-    let sql = concat!(
-        "UPDATE runs SET status = 'running', attempt = attempt + 1, lease_owner = $2, lease_until = $3,
-            started_at = COALESCE(started_at, $4)
-        WHERE key = $1 AND status = 'queued'
-            AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key AND e.status = 'running')
-            AND NOT EXISTS (SELECT 1 FROM runs e WHERE e.thread_key = runs.thread_key
-                AND e.status IN ('queued', 'running') AND e.position < runs.position)
-            AND (SELECT COUNT(*) FROM runs o WHERE o.org_id = $5 AND o.status = 'running') < $6
-        RETURNING ",
-        run_columns!()
-    );
-    let params = [
-        candidate.run.into(),
-        claim.worker.as_str().into(),
-        (candidate.now + millis(claim.lease)).into(),
-        candidate.now.into(),
-        candidate.org.into(),
-        claim.org_runs.into(),
-    ];
-    tx.row(sql, &params).await?.as_ref().map(RunRecord::read).transpose()
 }
 
 fn meeting(error: StorageError) -> StorageError {

@@ -31,6 +31,8 @@ pub(super) fn prepare(
         Ok(connection)
     };
     let mut writer: Connection = open_one().map_err(|error: rusqlite::Error| failed(&error))?;
+    // A commit touches a leaf of some twenty trees: under load they stay in memory.
+    writer.pragma_update(None, "cache_size", -16 * 1024).map_err(|error| failed(&error))?;
     migrate::sqlite::is_ours(&writer).map_err(|why| failed(&why))?;
     log_ahead(&writer).map_err(|error| failed(&error))?;
     migrate::sqlite::run(&mut writer, application)?;

@@ -1,5 +1,6 @@
-//! Group commit: those who queued for the writer before the committer join the open physical transaction; one COMMIT
-//! makes all of them durable, then all are answered.
+//! Group commit: those who queue for the writer join the open physical transaction; one COMMIT makes all of them
+//! durable, then all are answered. The last of the queue commits for all; a group that goes on longer is ended by the
+//! committer, which queues behind those who waited when the group began.
 
 use std::sync::Arc;
 
@@ -7,12 +8,13 @@ use tokio::sync::{Mutex, Notify, OwnedMutexGuard, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use super::writer::{Answer, GAP, Writer};
+use crate::Durability;
 
 /// A group of so many is committed by the one who completes it.
 pub(super) const FULL: usize = 256;
 
-/// Commits whenever a group has its first waiter, until `stop`, and once more then.
-pub(super) async fn run(writer: Arc<Mutex<Writer>>, waiting: Arc<Notify>, stop: CancellationToken) {
+/// Ends every group that did not end by itself, until `stop`, and once more then.
+pub(super) async fn run(writer: Arc<Mutex<Writer>>, durability: Durability, waiting: Arc<Notify>, stop: CancellationToken) {
     loop {
         let stopped = tokio::select! {
             () = waiting.notified() => false,
@@ -20,8 +22,13 @@ pub(super) async fn run(writer: Arc<Mutex<Writer>>, waiting: Arc<Notify>, stop: 
         };
         // The lock is fair: who waits for it already goes first and shares the group.
         let writer = Arc::clone(&writer).lock_owned().await;
-        if let Err(error) = tokio::task::spawn_blocking(move || commit(writer)).await {
-            tracing::error!(%error, "a group commit stopped");
+        match durability {
+            Durability::Normal => commit_here(writer).await,
+            Durability::Full => {
+                if let Err(error) = tokio::task::spawn_blocking(move || commit(writer)).await {
+                    tracing::error!(%error, "a group commit stopped");
+                }
+            }
         }
         if stopped {
             return;
@@ -44,7 +51,15 @@ pub(super) fn commit(mut writer: OwnedMutexGuard<Writer>) {
     tell(waiters, &answer);
 }
 
-/// The same, keeping the writer.
+/// The same where there is no fsync to wait for.
+pub(super) async fn commit_here(mut writer: OwnedMutexGuard<Writer>) {
+    commit_held(&mut writer);
+    if writer.gap_due() {
+        tokio::time::sleep(GAP).await;
+    }
+}
+
+/// Commits and answers, keeping the writer.
 pub(super) fn commit_held(writer: &mut Writer) {
     let waiters = writer.take_waiters();
     if !waiters.is_empty() {

@@ -26,7 +26,13 @@ async fn count(database: &Database) -> Arc<AtomicUsize> {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn waiting_transactions_share_a_commit() {
-    let place = Place::sqlite(Durability::Full);
+    for durability in [Durability::Full, Durability::Normal] {
+        share_a_commit(durability).await;
+    }
+}
+
+async fn share_a_commit(durability: Durability) {
+    let place = Place::sqlite(durability);
     table(&place.open().await).await;
     let database = database(&place).await;
     let commits = count(&database).await;
@@ -56,7 +62,13 @@ async fn waiting_transactions_share_a_commit() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_of_a_group_may_roll_back() {
-    let place = Place::sqlite(Durability::Full);
+    for durability in [Durability::Full, Durability::Normal] {
+        roll_one_back(durability).await;
+    }
+}
+
+async fn roll_one_back(durability: Durability) {
+    let place = Place::sqlite(durability);
     table(&place.open().await).await;
     let database = database(&place).await;
     let mut first = begin(&database).await;
@@ -80,6 +92,22 @@ async fn one_of_a_group_may_roll_back() {
     dropped.await.unwrap();
     last.await.unwrap();
     assert_eq!(n(&place.open().await).await, 11);
+}
+
+#[tokio::test]
+async fn a_transaction_that_was_lost_does_nothing_more() {
+    let place = Place::sqlite(Durability::Normal);
+    table(&place.open().await).await;
+    let database = database(&place).await;
+    let mut tx = begin(&database).await;
+    tx.execute("UPDATE t SET n = n + 1", &[]).await.unwrap();
+    // As a full disk does: the transaction is rolled back, and a statement says so.
+    tx.execute("ROLLBACK", &[]).await.unwrap();
+    tx.execute("UPDATE nothing SET n = 1", &[]).await.unwrap_err();
+    tx.execute("UPDATE t SET n = n + 10", &[]).await.unwrap_err();
+    tx.commit().await.unwrap_err();
+    assert_eq!(n(&place.open().await).await, 0);
+    add_one(&place.open().await).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::OwnedMutexGuard;
 
 use super::reader::Reader;
-use super::writer::{GAP, Writer};
+use super::writer::Writer;
 use super::{Database, group, statement};
 use crate::{Durability, Row, StorageError, Value};
 
@@ -81,7 +81,7 @@ impl Transaction {
 
 impl Write {
     fn run<T>(&mut self, work: impl FnOnce(&Writer) -> Result<T, StorageError>) -> Result<T, StorageError> {
-        let writer = self.writer.as_mut().ok_or_else(interrupted)?;
+        let writer = self.writer.as_mut().filter(|writer| !writer.is_lost()).ok_or_else(interrupted)?;
         let result = work(writer);
         if result.is_err() {
             writer.check();
@@ -91,13 +91,6 @@ impl Write {
 
     async fn commit(mut self) -> Result<(), StorageError> {
         let mut writer = self.writer.take().ok_or_else(interrupted)?;
-        if self.database.durability == Durability::Normal {
-            writer.commit()?;
-            if writer.gap_due() {
-                tokio::time::sleep(GAP).await;
-            }
-            return Ok(());
-        }
         let joined = writer.join();
         if joined.is_err() {
             writer.rollback();
@@ -105,15 +98,19 @@ impl Write {
         let Some(answer) = joined? else {
             return Ok(());
         };
-        match writer.waiting() {
-            group::FULL.. => drop(tokio::task::spawn_blocking(move || group::commit(writer))),
-            1 => {
-                drop(writer);
+        let waiting = writer.waiting();
+        if waiting >= group::FULL || !self.database.is_wanted() {
+            // Nobody else is there to share it. From here on it commits also if nobody waits for the answer.
+            match self.database.durability {
+                Durability::Normal => group::commit_here(writer).await,
+                Durability::Full => drop(tokio::task::spawn_blocking(move || group::commit(writer))),
+            }
+        } else {
+            drop(writer);
+            if waiting == 1 {
                 self.database.waiting.notify_one();
             }
-            _ => drop(writer),
         }
-        // From here on it commits also if nobody waits for the answer.
         answer.await.unwrap_or_else(|_| Err(StorageError::Unavailable("the committer stopped".to_owned())))
     }
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 use tokio::sync::{Notify, oneshot};
 
-use crate::{Durability, StorageError};
+use crate::StorageError;
 
 /// Pages (4 KiB each) the write-ahead log grows before it is copied back. Counted from the last time, not from its
 /// beginning: under constant load it does not start again by itself, and every commit would ask for a copy.
@@ -21,9 +21,10 @@ pub(super) type Answer = Result<(), StorageError>;
 pub(super) struct Writer {
     /// `None` once closed.
     connection: Option<Connection>,
-    durability: Durability,
     /// A physical transaction is open.
     open: bool,
+    /// The current transaction is a savepoint in a physical one that others wait for.
+    shared: bool,
     /// Changes of this connection when the current transaction began.
     changes: u64,
     /// Committed in the open physical transaction, not answered.
@@ -41,7 +42,7 @@ thread_local! {
 }
 
 impl Writer {
-    pub(super) fn new(connection: Connection, durability: Durability, long_log: Arc<Notify>) -> Self {
+    pub(super) fn new(connection: Connection, long_log: Arc<Notify>) -> Self {
         connection.wal_hook(Some(|_, pages| {
             LOG_PAGES.set(pages);
             Ok(())
@@ -49,8 +50,8 @@ impl Writer {
         let now = Instant::now();
         Self {
             connection: Some(connection),
-            durability,
             open: false,
+            shared: false,
             changes: 0,
             waiters: Vec::new(),
             long_log,
@@ -64,7 +65,7 @@ impl Writer {
         self.connection.as_ref().ok_or_else(|| StorageError::Unavailable("the store is closed".to_owned()))
     }
 
-    /// Begins a transaction: a physical one, or a savepoint in the group's.
+    /// Begins a transaction: a physical one, or a savepoint in the one that others wait for.
     pub(super) fn begin(&mut self) -> Result<(), StorageError> {
         if !self.open {
             self.command("BEGIN IMMEDIATE")?;
@@ -75,7 +76,8 @@ impl Writer {
             }
         }
         self.changes = self.connection()?.total_changes();
-        if self.durability == Durability::Full
+        self.shared = !self.waiters.is_empty();
+        if self.shared
             && let Err(error) = self.command("SAVEPOINT tx")
         {
             self.leave();
@@ -86,7 +88,7 @@ impl Writer {
 
     /// Undoes the current transaction.
     pub(super) fn rollback(&mut self) {
-        if self.open && !self.waiters.is_empty() && self.command("ROLLBACK TO tx; RELEASE tx").is_ok() {
+        if self.open && self.shared && self.command("ROLLBACK TO tx; RELEASE tx").is_ok() {
             return;
         }
         self.leave();
@@ -95,7 +97,12 @@ impl Writer {
     /// Adds the current transaction to the group, to be answered after [`Writer::commit`]. `None`: it changed nothing
     /// and saw nothing that is not durable.
     pub(super) fn join(&mut self) -> Result<Option<oneshot::Receiver<Answer>>, StorageError> {
-        self.command("RELEASE tx")?;
+        if self.is_lost() {
+            return Err(StorageError::Unavailable("the transaction was lost".to_owned()));
+        }
+        if self.shared {
+            self.command("RELEASE tx")?;
+        }
         if self.waiters.is_empty() && self.connection()?.total_changes() == self.changes {
             self.commit()?;
             return Ok(None);
@@ -137,6 +144,11 @@ impl Writer {
             }
         }
         Ok(())
+    }
+
+    /// The physical transaction ended under the current one: some failures (a full disk) roll it back.
+    pub(super) fn is_lost(&self) -> bool {
+        !self.open
     }
 
     /// The lock was held or taken again without a pause for so long that other processes may starve.
