@@ -1,6 +1,9 @@
 //! A message becomes a stored turn, or a refusal before anything is stored.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use catalog::CallResult;
 use domain::{
@@ -9,7 +12,7 @@ use domain::{
 };
 use storage::{Accept, Accepted, NewMessage, Refusal, RunRef, StorageError};
 
-use crate::{Settings, orchestrator::Inner, turn::Note};
+use crate::{Settings, hub::lock, orchestrator::Inner, turn::Note};
 
 /// Unicode scalar values of grounding over all sources.
 const GROUNDING_CHARS: usize = 4_000;
@@ -17,6 +20,9 @@ const GROUNDING_CHARS: usize = 4_000;
 /// When to ask again what only an operator or a starting worker can mend.
 const SOON: Duration = Duration::from_secs(5);
 const LATER: Duration = Duration::from_secs(60);
+
+/// How long a message waits for a closed socket to be seen before its thread counts as busy.
+const LEAVING: Duration = Duration::from_millis(250);
 
 /// One turn as a channel hands it over.
 #[derive(Debug, Clone)]
@@ -97,7 +103,11 @@ pub(crate) async fn submit(inner: &Arc<Inner>, principal: &Principal, submission
         when_busy: *when_busy,
         need_worker: submission.need_worker,
     };
-    match Box::pin(parts.store.accept(accept)).await {
+    let mut accepted = Box::pin(parts.store.accept(accept.clone())).await;
+    if matches!(accepted, Ok(Accepted::Refused(Refusal::ThreadBusy))) && is_left(inner, principal, accept.thread).await {
+        accepted = Box::pin(parts.store.accept(accept)).await;
+    }
+    match accepted {
         Ok(Accepted::Fresh(run)) => {
             // Its coming may have told another run of the thread to stop.
             for local in inner.hub.locals_of(&run.thread) {
@@ -111,6 +121,28 @@ pub(crate) async fn submit(inner: &Arc<Inner>, principal: &Principal, submission
         Ok(Accepted::Refused(refusal)) => Err(refused(refusal)),
         Err(error) => Err(failed(&error)),
     }
+}
+
+/// Whether the last reader of what the thread answers is about to leave, within [`LEAVING`]: clients stop by closing
+/// their socket, and their next message may be here before that is seen.
+async fn is_left(inner: &Inner, principal: &Principal, thread: &ThreadId) -> bool {
+    let store = &inner.parts.store;
+    let Ok(Some(status)) = store.thread(principal, thread).await else { return false };
+    let Some(run) = status.active_run else { return true };
+    let Ok(Some(record)) = store.run(principal, &run).await else { return false };
+    let Some(post) = inner.hub.post(&record.reference.key) else { return true };
+    let nobody = || {
+        let attendance = lock(&post.attendance);
+        attendance.persons == 0 && !attendance.telling
+    };
+    let until = Instant::now() + LEAVING;
+    while !nobody() {
+        if Instant::now() >= until {
+            return false;
+        }
+        tokio::time::sleep(LEAVING / 25).await;
+    }
+    true
 }
 
 /// A run that is there already is joined whatever else the request holds.

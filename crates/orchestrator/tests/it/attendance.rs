@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::{CancelReason, RunStatus};
+use domain::{CancelReason, Code, RunStatus};
 use orchestrator::{From, OnDisconnect, Reader, Settings};
-use storage::RunRef;
+use storage::{RunRef, WhenBusy};
 
 use crate::support::*;
 
@@ -61,6 +61,26 @@ async fn a_closed_socket_aborts_where_that_is_wanted() {
     assert_eq!(told(&observer.rest().await), "started < half > cancelled");
     let record = desk.store().run_by_key(&run.key).await.unwrap().unwrap();
     assert_eq!((record.status, record.cancel), (RunStatus::Cancelled, Some(CancelReason::Unattended)));
+    working.stop().await;
+}
+
+/// Clients stop by closing their socket: the next message may come at once.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_thread_is_not_busy_with_what_its_person_just_left() {
+    let mut desk = Desk::with(Settings { when_busy: WhenBusy::Reject, ..Settings::default() }).await;
+    let run = desk.submit("t", "r").await;
+    let working = desk.work();
+    let call = desk.call().await;
+    call.say(Say::Text("half"));
+    let mut reading = desk.follow(&run, From::Start);
+    reading.until(is_text).await;
+    let error = desk.orchestrator.submit(&ada(), submission("t", "while it is read")).await.unwrap_err();
+    assert_eq!(error.code, Code::ThreadBusy);
+    drop(reading);
+    desk.submit("t", "next").await;
+    desk.call().await.answer("whole");
+    let record = desk.store().run_by_key(&run.key).await.unwrap().unwrap();
+    assert_eq!((record.status, record.cancel), (RunStatus::Cancelled, Some(CancelReason::Replaced)));
     working.stop().await;
 }
 
