@@ -77,7 +77,7 @@ async fn the_universal_pattern_for_every_generation() {
 
         // A part of it: the run ends at once and lists what is still open.
         let part = world.agui(going_on(&body, "r2", json!([result(&calls[0], "1")]))).await;
-        assert_eq!(part.kinds(), ["RUN_STARTED", "RUN_FINISHED"]);
+        assert_eq!(part.kinds(), ["RUN_STARTED", "RUN_FINISHED"], "it waits for nobody");
         let rest = json!({"type": "success", "pendingToolCallIds": [calls[1]]});
         assert_eq!(last(&part).get("outcome"), Some(&rest).filter(|_| version == "1.0"));
         let whole = going_on(&body, "r3", json!([result(&calls[0], "1"), result(&calls[1], "2")]));
@@ -155,7 +155,7 @@ async fn answers_that_cannot_be_taken_are_a_run_that_fails_and_leave_nothing() {
     // The same answers again: the same events, under the id of who asks, at the places of the run that took them.
     let again = world.tanstack(answering("r3", all)).await;
     assert_eq!((&again.events()[0].1["runId"], &last(&again)["runId"]), (&json!("r3"), &json!("r3")));
-    assert_eq!(again.body.replace(r#""runId":"r3""#, r#""runId":"r2""#), taken.body);
+    assert_eq!(again.told().replace(r#""runId":"r3""#, r#""runId":"r2""#), taken.told());
     let place = again.events()[1].0.clone();
     assert!(place.starts_with("r2:"), "{place}");
     let back = world.request("POST", "/v1/agui").await.header("last-event-id", place).header("x-run-id", "r3");
@@ -179,7 +179,7 @@ async fn a_body_that_makes_no_run_joins_the_one_of_its_id() {
         json!([{"id": "u-r1", "role": "user", "content": {}}]),
         json!("none"),
     ] {
-        assert_eq!(world.agui(with(rows.clone())).await.body, first.body, "{rows}");
+        assert_eq!(world.agui(with(rows.clone())).await.told(), first.told(), "{rows}");
     }
     let other = with(json!([{"id": "u-other", "role": "user", "content": {}}]));
     assert_eq!(world.agui(other).await.problem(), (422, "invalid-input".to_owned()));

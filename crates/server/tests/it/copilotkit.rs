@@ -81,7 +81,7 @@ async fn a_run_is_a_run_at_either_address() {
     let second = call(&world, "agent/run", None, Some(&input("t", "r2", "again"))).await;
     for (answer, run) in [(&first, "r1"), (&second, "r2")] {
         let joined = world.get(&format!("/v1/agui?runId={run}&offset=-1")).await;
-        assert_eq!(answer.body, joined.body);
+        assert_eq!(answer.told(), joined.told());
         assert_eq!(answer.kinds().last().unwrap(), "RUN_FINISHED");
     }
 }

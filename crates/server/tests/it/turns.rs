@@ -29,7 +29,7 @@ async fn a_message_is_answered() {
 async fn the_same_run_is_joined_and_another_message_is_refused() {
     let world = World::new().await;
     let first = world.agui(input("t1", "r1", "hello")).await;
-    assert_eq!(world.agui(input("t1", "r1", "hello")).await.body, first.body);
+    assert_eq!(world.agui(input("t1", "r1", "hello")).await.told(), first.told());
     let mut other = input("t1", "r1", "hello");
     other["messages"][0]["id"] = json!("u-other");
     assert_eq!(world.agui(other).await.problem(), (409, "run-id-in-use".to_owned()));

@@ -266,6 +266,12 @@ impl Answer {
         events(&self.body)
     }
 
+    /// The stream without `frontdesk.queued`, of which a reader gets as many as it happens to wait for.
+    pub(crate) fn told(&self) -> String {
+        let frames = self.body.split_inclusive("\n\n").filter(|frame| !frame.contains(r#""name":"frontdesk.queued""#));
+        frames.collect()
+    }
+
     pub(crate) fn kinds(&self) -> Vec<String> {
         self.events().iter().map(|(_, event)| event["type"].as_str().unwrap().to_owned()).collect()
     }
