@@ -1,72 +1,64 @@
-//! The set of tools, checked once when it is built.
+//! The set of tools, checked once when it is built, and what a person is handed of it for a run.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use domain::{Contract, ToolName};
-use jsonschema::Validator;
+use domain::{Contract, Effect, Principal, ToolName};
 
-use crate::{Read, schema};
+use crate::{CatalogError, Entry, Origin, Read, ToolSource, Write, entry::Operation, source::Mounted};
 
-/// Every tool by its name, in name order. Immutable once built.
+/// The application's tools and the sources of others.
 pub struct Catalog {
-    tools: BTreeMap<ToolName, Entry>,
+    own: Tools,
+    sources: Vec<Mounted>,
 }
 
-/// A tool and its compiled schemas.
-pub(crate) struct Entry {
-    pub(crate) tool: Arc<dyn Read>,
-    pub(crate) input: Validator,
-    pub(crate) output: Validator,
-}
-
-/// Why a set of tools is no catalog.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum CatalogError {
-    #[error("the tool name \"{0}\" does not fit [A-Za-z0-9_-]{{1,64}}")]
-    Name(ToolName),
-    #[error("two tools are called \"{0}\"")]
-    Twice(ToolName),
-    #[error("the {which} schema of tool \"{tool}\" is not valid: {message}")]
-    Schema { tool: ToolName, which: &'static str, message: String },
-    #[error("the input schema of tool \"{0}\" does not describe an object")]
-    NotAnObject(ToolName),
-}
+/// Tools by their names, in name order. Cheap to clone.
+#[derive(Debug, Clone, Default)]
+pub struct Tools(Arc<BTreeMap<ToolName, Arc<Entry>>>);
 
 /// Collects tools.
 #[derive(Default)]
 pub struct Builder {
-    reads: Vec<Arc<dyn Read>>,
+    tools: Vec<(Contract, Operation)>,
+    sources: Vec<Arc<dyn ToolSource>>,
 }
 
 impl Builder {
     /// Adds a tool that only looks.
+    #[must_use]
     pub fn read(mut self, tool: impl Read + 'static) -> Self {
-        self.reads.push(Arc::new(tool));
+        let tool: Arc<dyn Read> = Arc::new(tool);
+        self.tools.push((tool.contract().clone(), Operation::Call(tool)));
         self
     }
 
-    /// Checks names and schemas and compiles the latter.
+    /// Adds a tool that changes the application's own tables once a person approved it.
+    #[must_use]
+    pub fn write(mut self, tool: impl Write + 'static) -> Self {
+        let tool: Arc<dyn Write> = Arc::new(tool);
+        self.tools.push((tool.contract().clone(), Operation::Apply(tool)));
+        self
+    }
+
+    /// Adds tools from elsewhere.
+    #[must_use]
+    pub fn source(mut self, source: impl ToolSource + 'static) -> Self {
+        self.sources.push(Arc::new(source));
+        self
+    }
+
+    /// Checks names, effects and schemas and compiles the latter.
     pub fn build(self) -> Result<Catalog, CatalogError> {
-        let mut tools = BTreeMap::new();
-        for tool in self.reads {
-            let contract = tool.contract();
-            let name = contract.name.clone();
-            if !fits(name.as_str()) {
-                return Err(CatalogError::Name(name));
-            }
-            if contract.input.get("type").and_then(|kind| kind.as_str()) != Some("object") {
-                return Err(CatalogError::NotAnObject(name));
-            }
-            let compile = |which, schema| {
-                schema::compile(schema).map_err(|message| CatalogError::Schema { tool: name.clone(), which, message })
-            };
-            let input = compile("input", &contract.input)?;
-            let output = compile("output", &contract.output)?;
-            if tools.insert(name.clone(), Entry { tool, input, output }).is_some() {
-                return Err(CatalogError::Twice(name));
+        let mut names = std::collections::BTreeSet::new();
+        for source in &self.sources {
+            let name = source.name();
+            let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+            if !(1..=32).contains(&name.len()) || !name.bytes().all(fits) || !names.insert(name.to_owned()) {
+                return Err(CatalogError::Source(name.to_owned()));
             }
         }
-        Ok(Catalog { tools })
+        let sources = self.sources.into_iter().map(Mounted::new).collect();
+        Ok(Catalog { own: Tools::of(self.tools, Origin::Catalog)?, sources })
     }
 }
 
@@ -75,31 +67,72 @@ impl Catalog {
         Builder::default()
     }
 
-    /// Contracts in name order.
-    pub fn iter(&self) -> impl Iterator<Item = &Contract> {
-        self.tools.values().map(|entry| entry.tool.contract())
+    /// The application's own tools.
+    pub fn own(&self) -> &Tools {
+        &self.own
     }
 
-    pub fn get(&self, name: &ToolName) -> Option<&Contract> {
-        self.tools.get(name).map(|entry| entry.tool.contract())
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.tools.is_empty()
-    }
-
-    pub fn len(&self) -> usize {
-        self.tools.len()
-    }
-
-    pub(crate) fn entry(&self, name: &ToolName) -> Option<&Entry> {
-        self.tools.get(name)
+    /// All tools there are for a person now. A source that is away brings none; its tools never take the place of the
+    /// application's.
+    pub async fn mount(&self, principal: &Principal) -> Tools {
+        if self.sources.is_empty() {
+            return self.own.clone();
+        }
+        let mut all = (*self.own.0).clone();
+        for source in &self.sources {
+            for (name, entry) in source.entries(principal).await.iter() {
+                all.entry(name.clone()).or_insert_with(|| entry.clone());
+            }
+        }
+        Tools(Arc::new(all))
     }
 }
 
-/// `[A-Za-z0-9_-]{1,64}`, what every provider takes.
-fn fits(name: &str) -> bool {
-    (1..=64).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-')
+impl Tools {
+    /// A channel's own tools, which its server side runs.
+    pub fn of_channel(tools: Vec<Arc<dyn Read>>) -> Result<Self, CatalogError> {
+        let tools = tools.into_iter().map(|tool| (tool.contract().clone(), Operation::Call(tool))).collect();
+        Self::of(tools, Origin::Channel)
+    }
+
+    fn of(tools: Vec<(Contract, Operation)>, origin: Origin) -> Result<Self, CatalogError> {
+        let mut all = BTreeMap::new();
+        for (contract, operation) in tools {
+            let name = contract.name.clone();
+            if name.for_model() != name.as_str() {
+                return Err(CatalogError::Name(name));
+            }
+            let fits = match operation {
+                Operation::Call(_) => origin == Origin::Channel || contract.effect == Effect::Read,
+                Operation::Apply(_) => !matches!(contract.effect, Effect::Read | Effect::Gesture),
+                Operation::Source(..) => true,
+            };
+            if !fits {
+                let registered = if matches!(operation, Operation::Call(_)) { "only looks" } else { "writes" };
+                return Err(CatalogError::Effect { tool: name, registered, effect: contract.effect });
+            }
+            if all.insert(name.clone(), Arc::new(Entry::new(contract, origin, operation)?)).is_some() {
+                return Err(CatalogError::Twice(name));
+            }
+        }
+        Ok(Self(Arc::new(all)))
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        self.0.values().map(|entry| &**entry)
+    }
+
+    pub fn get(&self, name: &ToolName) -> Option<&Entry> {
+        self.0.get(name).map(|entry| &**entry)
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
 }
 
 #[cfg(test)]

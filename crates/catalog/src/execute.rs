@@ -2,11 +2,10 @@
 
 use std::{panic::AssertUnwindSafe, time::Duration};
 
-use domain::ToolName;
 use futures::FutureExt;
 use serde_json::{Map, Value, json};
 
-use crate::{Args, CallContext, Catalog, Output, ToolError, schema};
+use crate::{Args, CallContext, Entry, Output, ToolError, entry::Operation, schema};
 
 /// Largest integer that every JSON reader keeps exactly: 2^53 − 1 (RFC 7493).
 const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
@@ -35,27 +34,30 @@ impl CallResult {
     }
 }
 
-impl Catalog {
-    /// Runs `name` with the raw argument text of the model.
-    pub async fn call(&self, ctx: &CallContext, name: &ToolName, arguments: &str, bounds: CallBounds) -> CallResult {
-        let result = match self.run(ctx, name, arguments, bounds).await {
+impl Entry {
+    /// Runs it with the raw argument text of the model. That it may run now is for the scope and the policy to say before.
+    pub async fn call(&self, ctx: &CallContext, arguments: &str, bounds: CallBounds) -> CallResult {
+        let result = match self.run(ctx, arguments, bounds).await {
             Ok(output) => CallResult { content: output.0.to_string(), error: false },
             Err(error) => CallResult::failed(&error.to_string()),
         };
         CallResult { content: cut(result.content, bounds.result_bytes), error: result.error }
     }
 
-    async fn run(&self, ctx: &CallContext, name: &ToolName, arguments: &str, bounds: CallBounds) -> Result<Output, ToolError> {
-        let entry = self.entry(name).ok_or_else(|| ToolError::new(format!("there is no tool \"{name}\"")))?;
+    async fn run(&self, ctx: &CallContext, arguments: &str, bounds: CallBounds) -> Result<Output, ToolError> {
+        let name = &self.contract.name;
         let work = async {
             member(ctx).await?;
-            let args = parse(arguments)?;
-            let args = Value::Object(args);
-            if let Some(words) = schema::complaints(&entry.input, &args) {
+            let args = Value::Object(parse(arguments)?);
+            if let Some(words) = schema::complaints(&self.input, &args) {
                 return Err(ToolError::new(format!("the arguments do not fit: {words}")));
             }
             let Value::Object(args) = args else { unreachable!("it was made an object above") };
-            entry.tool.call(ctx, Args(args)).await
+            match &self.operation {
+                Operation::Call(tool) => tool.call(ctx, Args(args)).await,
+                Operation::Source(source, tool) => source.call(ctx, tool, Args(args)).await,
+                Operation::Apply(_) => Err(ToolError::new("it changes data, which only an approval does")),
+            }
         };
         let guarded = AssertUnwindSafe(work).catch_unwind();
         let output = tokio::select! {
@@ -70,7 +72,7 @@ impl Catalog {
                 Err(_) => return Err(ToolError::new(format!("the tool did not answer within {} s", bounds.timeout.as_secs()))),
             },
         };
-        if let Some(words) = schema::complaints(&entry.output, &output.0) {
+        if let Some(words) = self.output.as_ref().and_then(|output_schema| schema::complaints(output_schema, &output.0)) {
             // The words may quote the result, which is a person's data.
             tracing::error!(tool = %name, "a tool's result does not fit its contract");
             tracing::debug!(tool = %name, %words, "how it does not fit");
@@ -78,6 +80,15 @@ impl Catalog {
         }
         Ok(output)
     }
+}
+
+/// Whether a call may be handed to the client that runs it: the person is a member, the arguments fit what the client
+/// itself declared. A schema that cannot be read holds nothing. The words are for the model.
+pub async fn check_client_call(ctx: &CallContext, schema: &Value, arguments: &str) -> Result<(), ToolError> {
+    member(ctx).await?;
+    let args = Value::Object(parse(arguments)?);
+    let words = schema::compile(schema).ok().and_then(|schema| schema::complaints(&schema, &args));
+    words.map_or(Ok(()), |words| Err(ToolError::new(format!("the arguments do not fit: {words}"))))
 }
 
 async fn member(ctx: &CallContext) -> Result<(), ToolError> {
@@ -153,13 +164,6 @@ fn safe<'a>(value: &'a Value, path: &mut Vec<&'a str>) -> Result<(), ToolError> 
         Value::Null | Value::Bool(_) | Value::String(_) => {}
     }
     Ok(())
-}
-
-/// Whether a call may be handed to the client that runs it: the person is a member, the arguments are an object (its
-/// schema is the client's own business). The words are for the model.
-pub async fn check_client_call(ctx: &CallContext, arguments: &str) -> Result<Map<String, Value>, ToolError> {
-    member(ctx).await?;
-    parse(arguments)
 }
 
 /// At most `limit` bytes, the note included, cut between characters.

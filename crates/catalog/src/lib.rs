@@ -8,15 +8,21 @@
 mod tool;
 
 mod catalog;
+mod command;
+mod entry;
 mod execute;
 mod policy;
 mod schema;
 mod scope;
+mod source;
 pub mod tools;
 
-pub use catalog::{Builder, Catalog, CatalogError};
+pub use catalog::{Builder, Catalog, Tools};
+pub use command::{Command, Commands, Narration, Surface, Tag, Untagged};
+pub use entry::{CatalogError, Entry};
 pub use execute::{CallBounds, CallResult, check_client_call, cut};
 pub use policy::{Origin, Policy, Question, Verdict, Whom};
 pub use schema::schema_of;
 pub use scope::Scope;
-pub use tool::{Args, CallContext, Output, Read, ReadOnly, ToolError};
+pub use source::{SourceTool, ToolSource};
+pub use tool::{ApprovedCall, Args, CallContext, Output, Read, ReadOnly, ToolError, Write};

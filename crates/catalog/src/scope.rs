@@ -20,12 +20,8 @@ impl Scope {
         self.admits_as(&contract.name, Some(&contract.category), contract.effect)
     }
 
-    /// A client's tool that nobody declared: of no category, and a gesture.
-    pub fn admits_client(&self, name: &ToolName) -> bool {
-        self.admits_as(name, None, Effect::Gesture)
-    }
-
-    fn admits_as(&self, name: &ToolName, category: Option<&Category>, effect: Effect) -> bool {
+    /// A tool of a client, by its tag. One that nobody declared is of no category.
+    pub fn admits_as(&self, name: &ToolName, category: Option<&Category>, effect: Effect) -> bool {
         if self.exclude.contains(name) {
             return false;
         }

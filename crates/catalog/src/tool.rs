@@ -96,6 +96,24 @@ impl From<StorageError> for ToolError {
     }
 }
 
+/// A write whose approval is being carried out: the arguments are the ones that were approved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ApprovedCall {
+    pub principal: Principal,
+    pub thread: ThreadId,
+    pub run: RunId,
+    pub args: Args,
+}
+
+/// A tool that changes the application's own tables, in the transaction that records its approval. It may be applied
+/// twice, of which one is rolled back, and touches nothing but `tx`.
+#[async_trait]
+pub trait Write: Send + Sync {
+    fn contract(&self) -> &Contract;
+
+    async fn apply(&self, tx: &mut Tx, call: &ApprovedCall) -> Result<Output, ToolError>;
+}
+
 /// A tool that only looks. It may be run again and in parallel with others.
 #[async_trait]
 pub trait Read: Send + Sync {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ClientToolStyle;
+use crate::{ClientToolStyle, Effect};
 
 /// Where a run is. `Queued` and `Running` are active; the rest are ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -60,8 +60,10 @@ pub struct TokenUsage {
     pub provider: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// Tokens of the whole prompt, those read from and written to the provider's cache included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
+    /// Tokens of the whole answer, reasoning included.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,6 +72,9 @@ pub struct TokenUsage {
     pub reasoning_tokens: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cached_input_tokens: Option<u64>,
+    /// Tokens of the prompt that the provider put into its cache and charges for as such.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_write_input_tokens: Option<u64>,
 }
 
 impl TokenUsage {
@@ -85,6 +90,7 @@ impl TokenUsage {
         sum(&mut self.total_tokens, other.total_tokens);
         sum(&mut self.reasoning_tokens, other.reasoning_tokens);
         sum(&mut self.cached_input_tokens, other.cached_input_tokens);
+        sum(&mut self.cache_write_input_tokens, other.cache_write_input_tokens);
     }
 }
 
@@ -129,6 +135,9 @@ pub struct ClientTool {
     pub description: String,
     #[serde(default)]
     pub parameters: serde_json::Value,
+    /// What the client says a call does (`metadata.frontdesk.effect`): it can only make it stricter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effect: Option<Effect>,
 }
 
 /// Why a run should stop before its end.

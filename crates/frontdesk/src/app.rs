@@ -6,7 +6,7 @@ use catalog::Catalog;
 use domain::{ChannelName, ChatModel, Clock, Ids};
 use egress::{Client, Reach};
 use models::ConfigError;
-use orchestrator::{Channels, Enlisted, InProcess, Orchestrator, Roster, WorkScope};
+use orchestrator::{ChannelDefinition, Channels, Enlisted, InProcess, Orchestrator, Roster, WorkScope};
 use server::AuthError;
 use storage::{Migrations, OpenError, Store, StoreOptions};
 use tokio::net::TcpListener;
@@ -42,7 +42,7 @@ const CHANNELS: [&str; 2] = ["web", "cli"];
 pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
     let Parts { catalog, application, roster, model, ids, clock } = parts;
     let store = open_store(config, application).await?;
-    let known = CHANNELS.iter().filter_map(|name| ChannelName::parse(name).ok());
+    let known = CHANNELS.iter().filter_map(|name| Some((ChannelName::parse(name).ok()?, Arc::<ChannelDefinition>::default())));
     let settings = orchestrator::Settings {
         limits: config.limits.clone(),
         when_busy: config.threads.when_busy,
@@ -50,6 +50,7 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
         retention: config.streams.retention,
         grace: config.worker.grace,
         channels: Channels::Only(known.collect()),
+        ..orchestrator::Settings::default()
     };
     let orchestrator = Orchestrator::new(orchestrator::Parts {
         store,

@@ -7,6 +7,7 @@
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
+mod channel;
 mod control;
 mod follow;
 mod hub;
@@ -20,10 +21,11 @@ mod sweeper;
 mod turn;
 mod worker;
 
+pub use channel::{Asks, Capabilities, ChannelDefinition, Channels};
 pub use follow::{Follow, FollowError, From, ItemKind, Reader, StreamItem};
 pub use intake::{Submission, SubmitError, Ticket};
 pub use orchestrator::{Orchestrator, Parts};
 pub use roster::*;
-pub use settings::{Channels, OnDisconnect, Settings};
+pub use settings::{OnDisconnect, Settings};
 pub use signals::InProcess;
 pub use worker::{Enlisted, WorkScope};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use catalog::Scope;
-use domain::{Effect, Effort, RoleName};
+use catalog::{Scope, Verdict};
+use domain::{Effect, Effort, RoleName, ToolName};
 
 /// What the assistant is in a turn: its instructions and the tools it may be offered.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +13,16 @@ pub struct RoleDefinition {
     /// The stable prefix of every request.
     pub instructions: String,
     pub scope: Scope,
+    /// Offered in every turn, ranked or not; at most [`RoleDefinition::MAX_ALWAYS`], each admitted by the scope.
+    pub always: Vec<ToolName>,
+    /// What a call of these does, where it is not what the policy says.
+    pub policy: BTreeMap<ToolName, Verdict>,
     /// How hard the model thinks when nobody judged the turn.
     pub tier: Effort,
+}
+
+impl RoleDefinition {
+    pub const MAX_ALWAYS: usize = 8;
 }
 
 /// The set of roles, and which one answers when nobody says otherwise.
@@ -46,6 +54,8 @@ impl Roster {
                 include: BTreeSet::new(),
                 exclude: BTreeSet::new(),
             },
+            always: Vec::new(),
+            policy: BTreeMap::new(),
             tier: Effort::Medium,
         };
         Self::new(assistant, Vec::new(), concat!("builtin-", env!("CARGO_PKG_VERSION")))

@@ -1,9 +1,12 @@
 //! What configuration decides about turns.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::time::Duration;
 
-use domain::{ChannelName, Limits};
+use catalog::{Commands, Policy};
+use domain::Limits;
 use storage::WhenBusy;
+
+use crate::Channels;
 
 /// The defaults are the contract's.
 #[derive(Debug, Clone)]
@@ -15,8 +18,11 @@ pub struct Settings {
     pub retention: Duration,
     /// How long runs in flight may go on once a worker was told to stop.
     pub grace: Duration,
-    /// Runs of other channels are dead-lettered, never guessed.
     pub channels: Channels,
+    /// What clients' tools are.
+    pub commands: Commands,
+    /// What a call does.
+    pub policy: Policy,
 }
 
 impl Default for Settings {
@@ -28,6 +34,8 @@ impl Default for Settings {
             retention: Duration::from_secs(600),
             grace: Duration::from_secs(25),
             channels: Channels::Any,
+            commands: Commands::default(),
+            policy: Policy::default(),
         }
     }
 }
@@ -41,21 +49,4 @@ pub enum OnDisconnect {
     Detach,
     /// It is cancelled at once.
     Abort,
-}
-
-/// The channels this build knows.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Channels {
-    #[default]
-    Any,
-    Only(BTreeSet<ChannelName>),
-}
-
-impl Channels {
-    pub fn know(&self, channel: &ChannelName) -> bool {
-        match self {
-            Self::Any => true,
-            Self::Only(names) => names.contains(channel),
-        }
-    }
 }

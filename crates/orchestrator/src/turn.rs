@@ -26,16 +26,17 @@ use std::sync::Arc;
 use catalog::CallContext;
 use domain::{
     ChatModel, ChatRequest, Decision, Effort, Event, FinishReason, Message, Principal, RunIdentity, RunInput, TokenUsage,
-    ToolCall, ToolChoice, ToolName, ToolSpec,
+    ToolCall, ToolChoice, ToolName, ToolSpec, message::text_of,
 };
 use futures::{FutureExt, TryFutureExt};
-use storage::{Claimed, ModelCall, RunLease, RunRecord, StepCommit};
+use storage::{Claimed, History, ModelCall, RunLease, RunRecord, StepCommit};
 use tokio::time::{Duration, Instant};
 
 use self::{
     failure::Failure,
     halt::{Halt, Watch},
     history::Transcript,
+    judge::Judgment,
     model::{Answer, Ask, End},
     offer::Shelf,
     out::Out,
@@ -45,7 +46,7 @@ use self::{
 };
 pub(crate) use self::{ids::reply, prompt::Note};
 use crate::{
-    Parts, RoleDefinition,
+    Asks, Parts, RoleDefinition,
     control::{RunControl, Stop},
     log::RunWriter,
 };
@@ -124,6 +125,7 @@ struct Frame<'a> {
     model: &'a dyn ChatModel,
     role: &'a RoleDefinition,
     tier: Effort,
+    asks: Asks,
     shelf: Shelf<'a>,
     offered: Vec<ToolName>,
     specs: Vec<ToolSpec>,
@@ -139,9 +141,9 @@ impl<'a> Turn<'a> {
         let Some(model) = parts.model.as_deref() else { return Err(Early::Failed(Failure::no_model())) };
         let input = self.input;
         let grounding = grounding::ground(&input.grounding);
-        let decision = self.decision().await?;
-        let role = parts.roster.get(&decision.role).unwrap_or_else(|| parts.roster.default_role());
-        let shelf = Shelf { catalog: &parts.catalog, client: &input.client_tools, scope: &role.scope };
+        let ctx = self.call_context();
+        let tools = parts.catalog.mount(&ctx.principal).await;
+        let channel = parts.settings.channels.get(&self.record.channel).cloned().unwrap_or_default();
 
         let limits = &parts.settings.limits;
         let (store, lease) = (&parts.store, self.lease);
@@ -152,6 +154,16 @@ impl<'a> Turn<'a> {
                 self.count(&call);
             }
         }
+        let judgment = self.judgment();
+        let role = parts.roster.get(&judgment.role).unwrap_or_else(|| parts.roster.default_role());
+        let shelf = Shelf {
+            tools: &tools,
+            channel: &channel.tools,
+            client: &input.client_tools,
+            commands: &parts.settings.commands,
+            role,
+        };
+        let decision = self.decision(judgment, &shelf, &history).await?;
         if self.record.steps == 0 {
             interrupt::show_results(input, &history.messages, &mut self.out);
         }
@@ -169,8 +181,8 @@ impl<'a> Turn<'a> {
             .render(),
         );
         let specs = shelf.specs(&decision.tools);
-        let mut frame = Frame { model, role, tier: decision.tier, shelf, offered: decision.tools, specs, transcript };
-        let ctx = self.call_context();
+        let mut frame =
+            Frame { model, role, tier: decision.tier, asks: channel.asks, shelf, offered: decision.tools, specs, transcript };
         loop {
             if let Some(halt) = self.watch.now() {
                 return Err(halt.into());
@@ -182,33 +194,42 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Steps 2 to 4. A stored decision is reused, never judged anew: its tools, as far as they still may be offered.
-    async fn decision(&mut self) -> Result<Decision, Early> {
-        let Parts { roster, catalog, store, .. } = self.parts;
+    /// Step 2. A run that has a decision is never judged anew.
+    fn judgment(&self) -> Judgment {
+        match &self.record.decision {
+            Some(decision) => Judgment::of(decision),
+            None => judge::unjudged(&self.parts.roster),
+        }
+    }
+
+    /// Steps 3 and 4. Of a stored decision's tools those that still may be offered; a new one is stored before the model
+    /// is asked.
+    async fn decision(&mut self, judgment: Judgment, shelf: &Shelf<'_>, history: &History) -> Result<Decision, Early> {
         if let Some(mut decision) = self.record.decision.clone() {
-            let role = roster.get(&decision.role).unwrap_or_else(|| roster.default_role());
-            let shelf = Shelf { catalog, client: &self.input.client_tools, scope: &role.scope };
             decision.tools = shelf.still_offered(&decision.tools);
             return Ok(decision);
         }
-        let judgment = judge::unjudged(roster);
-        let role = roster.get(&judgment.role).unwrap_or_else(|| roster.default_role());
+        let query = history.messages.iter().rev().find_map(|row| match &row.message {
+            Message::User { parts, .. } => Some(text_of(parts)),
+            _ => None,
+        });
         let decision = Decision {
-            role: role.name.clone(),
+            role: shelf.role.name.clone(),
             tier: judgment.tier,
             in_scope: judgment.in_scope,
             bundle: judgment.bundle,
             degraded: judgment.degraded,
             facts: serde_json::Map::new(),
-            tools: Shelf { catalog, client: &self.input.client_tools, scope: &role.scope }.offer(),
-            roster_version: roster.version().to_owned(),
+            tools: shelf.offer(&query.unwrap_or_default()),
+            roster_version: self.parts.roster.version().to_owned(),
         };
+        let store = &self.parts.store;
         persist(|| store.decide_run(self.lease, &decision).boxed()).await?;
         Ok(decision)
     }
 
     /// One model call with its tool results; `None` if the run goes on.
-    async fn one_step(&mut self, frame: &mut Frame<'a>, ctx: &CallContext) -> Result<Option<Way>, Early> {
+    async fn one_step(&mut self, frame: &mut Frame<'_>, ctx: &CallContext) -> Result<Option<Way>, Early> {
         let limits = &self.parts.settings.limits;
         // A turn's last run only answers.
         let last = self.step > limits.steps || self.record.leg >= limits.runs_per_turn;
@@ -252,10 +273,11 @@ impl<'a> Turn<'a> {
 
     /// Runs the calls of an answer. If the client is to run some of them, they are what the run ends waiting for, and the
     /// step is committed with its end; else it ends here.
-    async fn run_calls(&mut self, frame: &mut Frame<'a>, answer: Answer, ctx: &CallContext) -> Result<Vec<ToolCall>, Early> {
+    async fn run_calls(&mut self, frame: &mut Frame<'_>, answer: Answer, ctx: &CallContext) -> Result<Vec<ToolCall>, Early> {
         let bench = Bench {
-            catalog: &self.parts.catalog,
             ids: &*self.parts.ids,
+            policy: &self.parts.settings.policy,
+            asks: frame.asks,
             limits: &self.parts.settings.limits,
             shelf: frame.shelf,
             offered: &frame.offered,

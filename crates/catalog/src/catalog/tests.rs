@@ -34,10 +34,10 @@ fn fake(name: &str) -> Fake {
 #[test]
 fn tools_come_in_name_order() {
     let catalog = Catalog::builder().read(fake("b")).read(fake("a")).read(fake("C")).build().unwrap();
-    let names: Vec<_> = catalog.iter().map(|contract| contract.name.as_str()).collect();
+    let names: Vec<_> = catalog.own().iter().map(|entry| entry.contract.name.as_str()).collect();
     assert_eq!(names, ["C", "a", "b"]);
-    assert!(catalog.get(&ToolName::parse("a").unwrap()).is_some());
-    assert!(catalog.get(&ToolName::parse("z").unwrap()).is_none());
+    assert!(catalog.own().get(&ToolName::parse("a").unwrap()).is_some());
+    assert!(catalog.own().get(&ToolName::parse("z").unwrap()).is_none());
 }
 
 #[test]

@@ -1,3 +1,5 @@
+#![allow(clippy::unwrap_used)]
+
 use super::*;
 
 const EFFECTS: [Effect; 5] = [Effect::Read, Effect::Reversible, Effect::Irreversible, Effect::Gesture, Effect::HumanOnly];

@@ -22,7 +22,7 @@ fn text(text: impl Into<String>) -> Part {
 }
 
 fn tool(parameters: serde_json::Value) -> ClientTool {
-    ClientTool { name: "t".into(), description: String::new(), parameters }
+    ClientTool { name: "t".into(), description: String::new(), parameters, effect: None }
 }
 
 fn code(submission: &Submission, limits: &Limits) -> Option<Code> {

@@ -1,6 +1,6 @@
 //! Step 2, on a fresh turn only: who answers, how hard, and whether it is in scope.
 
-use domain::{Bundle, Effort, RoleName};
+use domain::{Bundle, Decision, Effort, RoleName};
 
 use crate::Roster;
 
@@ -12,6 +12,19 @@ pub(super) struct Judgment {
     pub(super) in_scope: bool,
     pub(super) bundle: Bundle,
     pub(super) degraded: bool,
+}
+
+impl Judgment {
+    /// What was judged before.
+    pub(super) fn of(decision: &Decision) -> Self {
+        Self {
+            role: decision.role.clone(),
+            tier: decision.tier,
+            in_scope: decision.in_scope,
+            bundle: decision.bundle,
+            degraded: decision.degraded,
+        }
+    }
 }
 
 /// No judge is configured, which is no failure: the default role and tier, in scope, and no call.

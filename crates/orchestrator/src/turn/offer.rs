@@ -1,46 +1,93 @@
-//! Step 4: the tools a run may call, the catalog's and the client's.
+//! Step 4: the tools a run may call, the application's, the channel's and the client's.
 
 use std::collections::BTreeMap;
 
-use catalog::{Catalog, Scope};
-use domain::{ClientTool, Contract, ToolName, ToolSpec};
+use catalog::{Commands, Entry, Narration, Origin, Tools};
+use domain::{ClientTool, Effect, ToolName, ToolSpec, rank};
 use serde_json::json;
 
 use super::history;
+use crate::RoleDefinition;
 
 /// Most tools a run is offered, however large the catalog is.
-const MAX_TOOLS: usize = 20;
+pub(super) const MAX_TOOLS: usize = 20;
+/// Up to so many candidates all are offered; of more, the best of them.
+const MAX_RANKED: usize = 12;
 
-/// What there is to offer in this run: the catalog, and what the client mounts with this request.
+/// What there is to offer in this run: what the server side runs, and what the client mounts with this request.
 #[derive(Clone, Copy)]
 pub(super) struct Shelf<'a> {
-    pub(super) catalog: &'a Catalog,
+    pub(super) tools: &'a Tools,
+    pub(super) channel: &'a Tools,
     pub(super) client: &'a [ClientTool],
-    pub(super) scope: &'a Scope,
+    pub(super) commands: &'a Commands,
+    pub(super) role: &'a RoleDefinition,
 }
 
 /// A tool as it is found by its name.
 #[derive(Clone, Copy)]
 pub(super) enum Found<'a> {
-    Catalog(&'a Contract),
-    Client(&'a ClientTool),
+    Server(&'a Entry),
+    Client { tool: &'a ClientTool, effect: Effect, narration: Option<&'a Narration> },
+}
+
+impl Found<'_> {
+    pub(super) fn effect(&self) -> Effect {
+        match self {
+            Self::Server(entry) => entry.contract.effect,
+            Self::Client { effect, .. } => *effect,
+        }
+    }
+
+    pub(super) fn origin(&self) -> Origin {
+        match self {
+            Self::Server(entry) => entry.origin,
+            Self::Client { .. } => Origin::Client,
+        }
+    }
+
+    /// What a ranking goes by.
+    fn text(&self) -> String {
+        match self {
+            Self::Server(Entry { contract, .. }) => format!("{} {} {}", contract.name, contract.title, contract.description),
+            Self::Client { tool, .. } => format!("{} {}", tool.name, tool.description),
+        }
+    }
 }
 
 impl<'a> Shelf<'a> {
-    /// What the scope admits, in name order. Of more than fit, the catalog's come first, then the client's in its order.
-    pub(super) fn offer(&self) -> Vec<ToolName> {
-        let catalog = self.catalog.iter().filter(|contract| self.scope.admits(contract)).map(|contract| contract.name.clone());
-        let client = self.client.iter().filter_map(|tool| ToolName::parse(&tool.name).ok());
-        let client = client.filter(|name| matches!(self.find(name), Some(Found::Client(_))));
-        // By what the model calls them: of two that look the same to it the first is meant.
-        let mut chosen = BTreeMap::new();
-        for name in catalog.chain(client) {
-            if chosen.len() == MAX_TOOLS {
-                break;
-            }
-            chosen.entry(name.for_model().into_owned()).or_insert(name);
+    /// At most [`MAX_TOOLS`] of what the scope admits, in the order of their names. Of more than [`MAX_RANKED`] those
+    /// that the role always offers, and the best for `query`, the person's message.
+    pub(super) fn offer(&self, query: &str) -> Vec<ToolName> {
+        let mut candidates = self.candidates();
+        if candidates.len() > MAX_RANKED {
+            let (always, ranked): (Vec<_>, Vec<_>) =
+                candidates.into_iter().partition(|(_, name)| self.role.always.contains(name));
+            let scores = rank::scores(query, ranked.iter().map(|(text, _)| text.as_str()));
+            let mut ranked: Vec<_> = ranked.into_iter().zip(scores).collect();
+            // Stable: of equals the first stays first.
+            ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+            let ranked = ranked.into_iter().map(|(candidate, _)| candidate).take(MAX_RANKED);
+            candidates = always.into_iter().take(RoleDefinition::MAX_ALWAYS).chain(ranked).take(MAX_TOOLS).collect();
         }
-        chosen.into_values().collect()
+        let by_name: BTreeMap<String, ToolName> =
+            candidates.into_iter().map(|(_, name)| (name.for_model().into_owned(), name)).collect();
+        by_name.into_values().collect()
+    }
+
+    /// What is admitted, with the text it is ranked by: one of each name a model would see, the server side's first.
+    fn candidates(&self) -> Vec<(String, ToolName)> {
+        let server = self.tools.iter().chain(self.channel.iter()).map(|entry| entry.contract.name.clone());
+        let client = self.client.iter().filter_map(|tool| ToolName::parse(&tool.name).ok());
+        let mut seen = std::collections::HashSet::new();
+        let mut candidates = Vec::new();
+        for name in server.chain(client) {
+            let Some(found) = self.find(&name) else { continue };
+            if seen.insert(name.for_model().into_owned()) {
+                candidates.push((found.text(), name));
+            }
+        }
+        candidates
     }
 
     /// A stored offer, without what is not there or not admitted any more.
@@ -48,13 +95,18 @@ impl<'a> Shelf<'a> {
         stored.iter().filter(|name| self.find(name).is_some()).cloned().collect()
     }
 
-    /// The tool of that name, if the scope admits it. A client's tool never takes the place of one of the catalog's.
+    /// The tool of that name, if the scope admits it. A client's tool never takes the place of one of the server side's.
     pub(super) fn find(&self, name: &ToolName) -> Option<Found<'a>> {
-        if let Some(contract) = self.catalog.get(name) {
-            return self.scope.admits(contract).then_some(Found::Catalog(contract));
+        let scope = &self.role.scope;
+        if let Some(entry) = self.tools.get(name).or_else(|| self.channel.get(name)) {
+            return scope.admits(&entry.contract).then_some(Found::Server(entry));
         }
         let tool = self.client.iter().find(|tool| tool.name == name.as_str())?;
-        self.scope.admits_client(name).then_some(Found::Client(tool))
+        let tag = self.commands.tag(name, tool.effect);
+        // One that no manifest declares is offered as what it seems to be, whatever a call of it does.
+        let shown = if tag.category.is_none() { Effect::Gesture } else { tag.effect };
+        let admitted = scope.admits_as(name, tag.category, shown);
+        admitted.then_some(Found::Client { tool, effect: tag.effect, narration: tag.narration })
     }
 
     /// The offer as a model sees it.
@@ -65,10 +117,10 @@ impl<'a> Shelf<'a> {
 
 fn spec(name: &ToolName, found: Found<'_>) -> ToolSpec {
     let (description, parameters) = match found {
-        Found::Catalog(contract) => (contract.description.clone(), contract.input.clone()),
-        Found::Client(tool) if tool.parameters.is_object() => (tool.description.clone(), tool.parameters.clone()),
+        Found::Server(Entry { contract, .. }) => (contract.description.clone(), contract.input.clone()),
+        Found::Client { tool, .. } if tool.parameters.is_object() => (tool.description.clone(), tool.parameters.clone()),
         // Providers want the schema of an object, if only of an empty one.
-        Found::Client(tool) => (tool.description.clone(), json!({ "type": "object", "properties": {} })),
+        Found::Client { tool, .. } => (tool.description.clone(), json!({ "type": "object", "properties": {} })),
     };
     ToolSpec { name: history::for_model(name), description, parameters }
 }

@@ -39,6 +39,11 @@ pub(crate) enum Note {
     NoTools,
     /// A client tool whose result never came.
     ClientCutOff,
+    /// A person would have to approve, and nothing can ask one.
+    ApprovalUnavailable,
+    /// Only a person does it.
+    RequiresHuman,
+    Denied,
 }
 
 impl Note {
@@ -65,6 +70,9 @@ impl Note {
             Self::UnknownTool => "unknown_tool",
             Self::NoTools => "no_tools",
             Self::ClientCutOff => "client_cut_off",
+            Self::ApprovalUnavailable => "approval_unavailable",
+            Self::RequiresHuman => "requires_human",
+            Self::Denied => "denied",
         }
     }
 

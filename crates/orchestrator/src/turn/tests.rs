@@ -326,7 +326,14 @@ async fn a_removed_member_may_use_no_tool() {
 }
 
 fn offered(bench: &Bench) -> Vec<domain::ToolSpec> {
-    let scope = Roster::builtin().default_role().scope.clone();
-    let shelf = Shelf { catalog: &bench.parts.catalog, client: &[], scope: &scope };
-    shelf.specs(&shelf.offer())
+    let roster = Roster::builtin();
+    let channel = catalog::Tools::default();
+    let shelf = Shelf {
+        tools: bench.parts.catalog.own(),
+        channel: &channel,
+        client: &[],
+        commands: &bench.parts.settings.commands,
+        role: roster.default_role(),
+    };
+    shelf.specs(&shelf.offer(""))
 }

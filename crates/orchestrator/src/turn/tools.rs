@@ -2,9 +2,10 @@
 
 use std::pin::pin;
 
-use catalog::{CallBounds, CallContext, CallResult, Catalog, check_client_call};
-use domain::{Contract, Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
+use catalog::{CallBounds, CallContext, CallResult, Entry, Policy, Question, Verdict, Whom, check_client_call};
+use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
 use futures::{FutureExt, StreamExt, future::BoxFuture};
+use serde_json::json;
 use tokio::time::Duration;
 
 use super::{
@@ -14,15 +15,16 @@ use super::{
     out::Out,
     prompt::Note,
 };
-use crate::control::Stop;
+use crate::{Asks, control::Stop};
 
 /// Calls of a step that run at once.
 const PARALLEL: usize = 8;
 
 /// What the calls of a run may use.
 pub(super) struct Bench<'a> {
-    pub(super) catalog: &'a Catalog,
     pub(super) ids: &'a dyn Ids,
+    pub(super) policy: &'a Policy,
+    pub(super) asks: Asks,
     pub(super) limits: &'a Limits,
     pub(super) shelf: Shelf<'a>,
     pub(super) offered: &'a [ToolName],
@@ -51,6 +53,9 @@ fn may_start(effect: Effect, unattended: bool) -> bool {
 
 /// Runs all calls, a bounded number at a time. When the run must halt, those in flight are dropped and answered.
 pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>, out: &mut Out) -> Results {
+    for call in calls {
+        bench.narrate(call, out);
+    }
     let mut rows: Vec<Option<Message>> = vec![None; calls.len()];
     let mut open = vec![false; calls.len()];
     let mut work: Vec<BoxFuture<'_, (usize, Outcome)>> = Vec::with_capacity(calls.len());
@@ -109,32 +114,65 @@ fn answer(ids: &dyn Ids, call: &ToolCall, result: CallResult, out: &mut Out) -> 
 }
 
 impl Bench<'_> {
+    /// Tells the client which texts to speak: the model cannot see when a call lands.
+    fn narrate(&self, call: &ToolCall, out: &mut Out) {
+        let found = self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten();
+        let Some(Found::Client { narration: Some(narration), .. }) = found else { return };
+        let mut value = json!({ "toolCallId": call.id, "calling": narration.calling });
+        if let Some(done) = &narration.done {
+            value["done"] = json!(done);
+        }
+        out.say(Event::custom("frontdesk.narration", value));
+    }
+
     async fn call(&self, call: &ToolCall, watch: &Watch<'_>) -> Outcome {
         let found = self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten();
-        let effect = match found {
-            None => return Outcome::Answered(self.unknown(&call.name)),
-            Some(Found::Catalog(Contract { effect, .. })) => *effect,
-            Some(Found::Client(_)) => Effect::Gesture,
-        };
-        if !may_start(effect, watch.control.unattended()) {
+        let Some(found) = found else { return Outcome::Answered(self.unknown(&call.name)) };
+        if !may_start(found.effect(), watch.control.unattended()) {
             return Outcome::Answered(CallResult::failed(&Note::Unattended.text()));
         }
-        match found {
-            Some(Found::Client(_)) => match check_client_call(&self.ctx, &call.arguments).await {
-                Ok(_) => Outcome::Open,
-                Err(error) => Outcome::Answered(CallResult::failed(&error.to_string())),
-            },
-            _ => Outcome::Answered(self.run(call, watch).await),
+        match (self.verdict(&call.name, &found), found) {
+            (Verdict::Run, Found::Server(entry)) => Outcome::Answered(self.run(call, entry, watch).await),
+            (Verdict::Run, Found::Client { tool, .. }) => {
+                match check_client_call(&self.ctx, &tool.parameters, &call.arguments).await {
+                    Ok(()) => Outcome::Open,
+                    Err(error) => Outcome::Answered(CallResult::failed(&error.to_string())),
+                }
+            }
+            // Nothing can be approved yet, so that nothing is written.
+            (Verdict::Ask, _) => Outcome::Answered(CallResult::failed(&Note::ApprovalUnavailable.text())),
+            (Verdict::RequiresHuman, _) => Outcome::Answered(requires_human()),
+            (Verdict::Deny, _) => Outcome::Answered(CallResult::failed(&Note::Denied.text())),
         }
     }
 
-    async fn run(&self, call: &ToolCall, watch: &Watch<'_>) -> CallResult {
+    fn verdict(&self, name: &ToolName, found: &Found<'_>) -> Verdict {
+        let role = self.shelf.role;
+        let question = Question {
+            tool: name,
+            effect: found.effect(),
+            origin: found.origin(),
+            org: &self.ctx.principal.org,
+            role: &role.name,
+            tainted: false,
+            can_ask: self.asks == Asks::People,
+        };
+        match role.policy.get(name) {
+            None => self.policy.decide(&question),
+            Some(verdict) => {
+                let whom = Whom { tool: Some(name.clone()), role: Some(role.name.clone()), org: None };
+                self.policy.clone().rule(whom, *verdict).decide(&question)
+            }
+        }
+    }
+
+    async fn run(&self, call: &ToolCall, entry: &Entry, watch: &Watch<'_>) -> CallResult {
         crash::point("tool.before");
         let bounds = CallBounds {
             timeout: Duration::from_secs(self.limits.tool_seconds).min(watch.left()),
             result_bytes: self.limits.tool_result_bytes,
         };
-        let result = self.catalog.call(&self.ctx, &call.name, &call.arguments, bounds).await;
+        let result = entry.call(&self.ctx, &call.arguments, bounds).await;
         crash::point("tool.after");
         result
     }
@@ -145,4 +183,9 @@ impl Bench<'_> {
         let note = if names.is_empty() { Note::NoTools } else { Note::UnknownTool };
         CallResult::failed(&note.fill(&[("name", name.as_str()), ("tools", &names.join(", "))]))
     }
+}
+
+fn requires_human() -> CallResult {
+    let content = json!({ "status": Verdict::RequiresHuman.as_str(), "message": Note::RequiresHuman.text() }).to_string();
+    CallResult { content, error: false }
 }

@@ -45,7 +45,7 @@ fn unreadable(record: &RunRecord, channels: &Channels) -> Option<String> {
         let version = record.version;
         return Some(format!("the message has format {version}, this build reads up to {RUN_VERSION}; run the newer build"));
     }
-    if !channels.know(&record.channel) {
+    if channels.get(&record.channel).is_none() {
         return Some(format!("the message came through the channel \"{}\", which this build does not know", record.channel));
     }
     None

@@ -1,4 +1,4 @@
-use std::{collections::BTreeSet, time::Duration};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use domain::{ChannelName, RunStatus};
 use orchestrator::{Channels, From, Settings, WorkScope};
@@ -46,7 +46,7 @@ async fn a_turn_that_panics_is_a_failed_run() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_channel_nobody_knows_is_a_dead_letter() {
-    let channels = Channels::Only(BTreeSet::from([ChannelName::parse("cli").unwrap()]));
+    let channels = Channels::Only(BTreeMap::from([(ChannelName::parse("cli").unwrap(), Arc::default())]));
     let desk = Desk::with(Settings { channels, ..Settings::default() }).await;
     let run = desk.submit("t", "r").await;
     let reading = desk.follow(&run, From::Start);

@@ -230,6 +230,7 @@ fn tools(raw: &RawValue) -> Result<Vec<ClientTool>, ApiError> {
             name: name.into_owned(),
             description: tool.description.unwrap_or_default().into_owned(),
             parameters: tool.parameters.map(|raw| read(&format!("{path}.parameters"), raw)).transpose()?.unwrap_or_default(),
+            effect: None,
         });
     }
     Ok(tools)

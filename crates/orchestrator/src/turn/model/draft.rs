@@ -135,8 +135,8 @@ impl<'a> Draft<'a> {
                 }
             }
             ChatEvent::Model(model) => self.model = model,
-            // The listener takes it.
-            ChatEvent::Done { .. } => {}
+            // The listener takes the end; what was tried before is counted in it.
+            ChatEvent::Failed { .. } | ChatEvent::Done { .. } => {}
         }
         Ok(())
     }

@@ -24,6 +24,9 @@ fn every_note_has_its_text() {
         Note::UnknownTool,
         Note::NoTools,
         Note::ClientCutOff,
+        Note::ApprovalUnavailable,
+        Note::RequiresHuman,
+        Note::Denied,
     ];
     for note in all {
         assert!(!note.text().is_empty(), "{note:?}");

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use domain::{ChannelName, OrgId, RunId, RunInput, RunKey, ThreadId, ThreadKey, UserId};
 use storage::RunRef;
@@ -40,7 +40,7 @@ fn record(version: i64, channel: &str) -> RunRecord {
 
 #[test]
 fn only_what_this_build_can_read_is_run() {
-    let known = Channels::Only(BTreeSet::from([ChannelName::parse("one").unwrap()]));
+    let known = Channels::Only(BTreeMap::from([(ChannelName::parse("one").unwrap(), Arc::default())]));
     assert_eq!(unreadable(&record(RUN_VERSION, "one"), &known), None);
     assert_eq!(unreadable(&record(RUN_VERSION, "two"), &Channels::Any), None);
     let newer = unreadable(&record(RUN_VERSION + 1, "one"), &known).unwrap();
