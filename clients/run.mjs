@@ -1,4 +1,5 @@
-// Runs the suite against every arrangement of servers: one process, and two on one database, taken in turn.
+// Runs the suite against every arrangement of servers: one process, two on one database taken in turn, and two that
+// ask TanStack for its tools by interrupts.
 // The binaries are those of the workspace's debug build; FRONTDESK_BIN_DIR names another folder.
 // Arguments: names of arrangements; none: all.
 import { spawn } from "node:child_process";
@@ -9,12 +10,20 @@ import { Services } from "./services.mjs";
 const here = dirname(fileURLToPath(import.meta.url));
 const PATIENCE = 180_000;
 
+const shared = process.env.FRONTDESK_TEST_POSTGRES ? "postgres" : "sqlite";
 const arrangements = {
   one: { servers: 1, database: "sqlite" },
-  two: { servers: 2, database: process.env.FRONTDESK_TEST_POSTGRES ? "postgres" : "sqlite" },
+  two: { servers: 2, database: shared },
+  interrupts: {
+    servers: 2,
+    database: shared,
+    settings: { FRONTDESK__CHANNELS__WEB__CLIENT_TOOLS: "interrupt" },
+    env: { CASES: "tools", CLIENT_TOOLS: "interrupt" },
+    files: ["clients"],
+  },
 };
 
-async function run(name, { servers, database, env = {} }) {
+async function run(name, { servers, database, settings, env, files = ["schema", "clients", "cuts"] }) {
   const services = new Services();
   let code = 1;
   const leave = (signal) => {
@@ -24,8 +33,8 @@ async function run(name, { servers, database, env = {} }) {
   process.once("SIGINT", leave).once("SIGTERM", leave);
   try {
     console.log(`# ${name}: frontdesk serve × ${servers} on ${database}`);
-    const found = await services.start(servers, database, env);
-    code = await suite(found);
+    const found = await services.start(servers, database, settings);
+    code = await suite(files, { ...found, ...env });
   } catch (error) {
     console.error(error.message);
   }
@@ -35,9 +44,9 @@ async function run(name, { servers, database, env = {} }) {
   return code;
 }
 
-function suite(env) {
+function suite(names, env) {
   return new Promise((resolve) => {
-    const files = ["schema", "clients", "cuts"].map((file) => join("suite", `${file}.test.mjs`));
+    const files = names.map((file) => join("suite", `${file}.test.mjs`));
     const args = ["--test", "--test-force-exit", "--test-reporter=spec", ...files];
     const child = spawn(process.execPath, args, { cwd: here, stdio: "inherit", env: { ...process.env, ...env } });
     const late = setTimeout(() => {

@@ -16,7 +16,7 @@ export class Services {
   }
 
   // What the suite needs to find them, as its environment.
-  async start(servers, database, env) {
+  async start(servers, database, changes) {
     const record = join(this.folder, "record.jsonl");
     const provider = this.spawn("scripted-provider", ["--owned", "--record", record, "--control", this.folder], {}, "pipe");
     const settings = {
@@ -27,7 +27,7 @@ export class Services {
       FRONTDESK__MODEL__NAME: "scripted",
       FRONTDESK__LIMITS__TURNS_PER_MINUTE: "10000",
       FRONTDESK__THREADS__LINGER_SECONDS: "5",
-      ...env,
+      ...changes,
     };
     const urls = [];
     for (let n = 0; n < servers; n++) {

@@ -30,7 +30,8 @@ const last = (client, n) => events(posts(client)[n].stream).at(-1);
 
 // What the model got for its calls, in the request that answers `mark`.
 const results = (mark, n) => asked(mark)[n].messages.filter(({ role }) => role === "tool").map(({ content }) => content);
-const offered = (mark, n) => (asked(mark)[n].tools ?? []).map((tool) => tool.function.name);
+// Of what it was offered, the page's.
+const offered = (mark, n) => asked(mark)[n].tools.map((tool) => tool.function).filter(({ name }) => name.startsWith("get_"));
 
 // The leg ended on its calls, as this client is told of them.
 function waitsFor(adapter, client, n, names) {
@@ -65,14 +66,16 @@ export const toolCases = {
     const location = tool("get_location", () => Promise.reject(new Error("denied by browser")));
     const { client, threadId } = await begin(adapter, { tools: [location] });
     const text = `${call("get_location")} ${randomUUID()}`;
-    assert.deepEqual(await say(client, text), { error: undefined });
+    const { error } = await say(client, text);
     assert.equal(location.calls, 1);
     if (adapter.thrown === "waits") {
+      assert.equal(error, "denied by browser");
       assert.equal(posts(client).length, 1);
       const mark = randomUUID();
       assert.deepEqual(await say(client, mark), { error: undefined });
       assert.match(results(mark, 0)[0], /denied by browser/);
     } else {
+      assert.equal(error, undefined);
       assert.equal(posts(client).length, 2);
       assert.match(client.rows().at(-1), /^assistant: done: .*denied by browser/);
     }
@@ -172,20 +175,34 @@ export const toolCases = {
     close(next);
   },
 
-  "other tools between two legs: the second offers what the page has by then": async (adapter) => {
+  "other tools between two legs: the second has what the page still has, the next turn all": async (adapter) => {
     const time = tool("get_time", () => TIME);
+    const changed = { ...time, description: "What the clock on the wall shows" };
+    const zone = tool("get_zone", () => TIME);
     const location = tool("get_location", () => {
-      client.setTools([time], { grounding: "the map is open" });
+      client.setTools([changed, zone], { grounding: "the map is open" });
       return LOCATION;
     });
-    const { client } = await begin(adapter, { tools: [location], props: { grounding: "the list is open" } });
+    const { client } = await begin(adapter, { tools: [location, time], props: { grounding: "the list is open" } });
     const mark = randomUUID();
-    assert.deepEqual(await say(client, `${call("get_location")}[[then]]${call("get_time")} ${mark}`), { error: undefined });
+    const turn = `${call("get_location")}[[then]]${call("get_time")} ${mark}`;
+    assert.deepEqual(await say(client, turn), { error: undefined });
     assert.equal(client.rows().at(-1), `assistant: done: ${JSON.stringify(TIME)}`);
-    const brought = [0, 1, 2].map((n) => offered(mark, n).filter((name) => name.startsWith("get_")));
-    assert.deepEqual(brought, [["get_location"], ["get_time"], ["get_time"]]);
-    assert.match(JSON.stringify(asked(mark)[0].messages), /the list is open/);
-    assert.match(JSON.stringify(asked(mark)[1].messages.at(-1)) + JSON.stringify(asked(mark)[1].messages), /the map is open/);
+    const next = randomUUID();
+    assert.deepEqual(await say(client, next), { error: undefined });
+    const brought = [[mark, 0], [mark, 1], [mark, 2], [next, 0]].map(([mark, n]) => offered(mark, n));
+    // A turn's decision holds the tools it may use.
+    assert.deepEqual(brought.map((tools) => tools.map(({ name }) => name)), [
+      ["get_location", "get_time"],
+      ["get_time"],
+      ["get_time"],
+      ["get_time", "get_zone"],
+    ]);
+    assert.equal(brought[0][1].description, time.description);
+    assert.equal(brought[1][0].description, changed.description);
+    const said = (mark, n) => JSON.stringify(asked(mark)[n].messages.findLast(({ role }) => role === "user"));
+    assert.match(said(mark, 0), /the list is open/);
+    assert.match(said(mark, 1), /the map is open/);
     close(client);
   },
 };

@@ -4,6 +4,9 @@ import { toolDefinition } from "@tanstack/ai/client";
 import { ofParts } from "../transcript.mjs";
 import { PERSON, until } from "../world.mjs";
 
+// Whether the servers ask this client for its tools by interrupts.
+const INTERRUPTS = process.env.CLIENT_TOOLS === "interrupt";
+
 export default [
   {
     name: "@tanstack/ai-client 0.33.2",
@@ -14,7 +17,7 @@ export default [
     answers: "all",
     thrown: "continues",
     version: undefined,
-    interrupts: process.env.CLIENT_TOOLS === "interrupt",
+    interrupts: INTERRUPTS,
     open: (options) => new Client(options),
   },
 ];
@@ -50,8 +53,9 @@ class Client {
 
   async send(text) {
     await until("the page hydrated", this.isHydrated);
-    // It takes no message while it was asked for something: a page that goes on without the answer drops that.
-    if (this.chat.getInterrupts().length > 0) this.chat.stop();
+    // It takes no message while a call is open, and shows no call of a tool of its own among its interrupts: a page
+    // that goes on without the answer drops what was asked.
+    if (INTERRUPTS && !this.chat.getIsLoading()) this.chat.stop();
     this.error = undefined;
     await this.chat.sendMessage(text);
     await this.settled();
