@@ -10,8 +10,8 @@ use tokio::{
 /// Most bytes of an answer.
 const MAX: usize = 4 * 1024 * 1024;
 
-/// Status and raw body (still chunked, if the server chunks) of one request.
-pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, token: Option<&str>, body: &str) -> io::Result<(u16, String)> {
+/// Sends a request; its answer is still to be read.
+pub(crate) async fn open(to: SocketAddr, method: &str, path: &str, token: Option<&str>, body: &str) -> io::Result<TcpStream> {
     let mut stream = TcpStream::connect(to).await?;
     stream.set_nodelay(true)?;
     let authorization = token.map(|token| format!("authorization: Bearer {token}\r\n")).unwrap_or_default();
@@ -20,6 +20,12 @@ pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, token: Option
         body.len()
     );
     stream.write_all(head.as_bytes()).await?;
+    Ok(stream)
+}
+
+/// Status and raw body (still chunked, if the server chunks) of one request.
+pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, token: Option<&str>, body: &str) -> io::Result<(u16, String)> {
+    let mut stream = open(to, method, path, token, body).await?;
     let mut answer = Vec::with_capacity(8 * 1024);
     let mut chunk = vec![0; 16 * 1024];
     loop {

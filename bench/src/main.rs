@@ -9,6 +9,7 @@ mod process;
 mod provider;
 mod queue;
 mod turns;
+mod waiting;
 
 use std::path::PathBuf;
 
@@ -37,7 +38,7 @@ async fn main() {
 
     let megabytes = binary.metadata().unwrap().len() as f64 / 1e6;
     figures.push(figure("binary size", format!("{megabytes:.1} MB"), "<= 30 MB"));
-    // `bench process`, `bench queue` and `bench turns` measure that part alone.
+    // `bench process`, `queue`, `turns` and `waiting` measure that part alone.
     let part = std::env::args().nth(1);
     let wanted = |name: &str| part.as_deref().is_none_or(|part| part == name);
     if wanted("process") {
@@ -52,6 +53,9 @@ async fn main() {
         if let Some(url) = postgres {
             figures.extend(turns::measure(&binary, "PostgreSQL", Some(&url), "full").await);
         }
+    }
+    if wanted("waiting") {
+        figures.extend(waiting::measure(&binary).await);
     }
 
     let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);

@@ -13,7 +13,7 @@ const TURNS: usize = 2_000;
 const IN_FLIGHT: usize = 32;
 
 pub(crate) async fn measure(binary: &Path, name: &str, postgres: Option<&str>, durability: &str) -> Vec<Figure> {
-    let quick = provider::start(Duration::ZERO).await;
+    let quick = provider::start(Duration::ZERO, Duration::ZERO).await;
     let server = Server::start(binary, &settings(quick.address, postgres, durability)).await;
     let token = server.token().await;
     batch(&server, &token, "warm", 200, IN_FLIGHT).await;
@@ -35,7 +35,7 @@ pub(crate) async fn measure(binary: &Path, name: &str, postgres: Option<&str>, d
     let resident = server.resident_mb();
     drop(server);
 
-    let slow = provider::start(Duration::from_millis(500)).await;
+    let slow = provider::start(Duration::from_millis(500), Duration::ZERO).await;
     let server = Server::start(binary, &settings(slow.address, postgres, durability)).await;
     let token = server.token().await;
     batch(&server, &token, "warm", 64, 64).await;
@@ -55,7 +55,7 @@ pub(crate) async fn measure(binary: &Path, name: &str, postgres: Option<&str>, d
     ]
 }
 
-fn settings(model: std::net::SocketAddr, postgres: Option<&str>, durability: &str) -> Vec<(&'static str, String)> {
+pub(crate) fn settings(model: std::net::SocketAddr, postgres: Option<&str>, durability: &str) -> Vec<(&'static str, String)> {
     let mut settings = vec![
         ("FRONTDESK__MODEL__BASE_URL", format!("http://{model}/v1")),
         ("FRONTDESK__MODEL__NAME", "bench".to_owned()),
@@ -90,11 +90,20 @@ async fn batch(server: &Server, token: &str, name: &str, turns: usize, in_flight
 }
 
 async fn post(server: &Server, token: &str, marker: &str, thread: &str) {
+    let body = body(marker, thread);
+    let (status, answer) = http::send(server.address, "POST", "/v1/agui", Some(token), &body).await.expect("an answer");
+    assert!(status == 200 && answer.contains("RUN_FINISHED"), "status {status}: {answer}");
+}
+
+pub(crate) fn run_id(marker: &str) -> String {
+    format!("r-{marker}")
+}
+
+/// A request whose message holds `marker`.
+pub(crate) fn body(marker: &str, thread: &str) -> String {
     let body = serde_json::json!({
-        "threadId": thread, "runId": format!("r-{marker}"), "protocolVersion": "1.0", "state": {}, "tools": [], "context": [],
+        "threadId": thread, "runId": run_id(marker), "protocolVersion": "1.0", "state": {}, "tools": [], "context": [],
         "forwardedProps": {}, "messages": [{"id": format!("u-{marker}"), "role": "user", "content": format!("hello #{marker}#")}],
     });
-    let (status, answer) =
-        http::send(server.address, "POST", "/v1/agui", Some(token), &body.to_string()).await.expect("an answer");
-    assert!(status == 200 && answer.contains("RUN_FINISHED"), "status {status}: {answer}");
+    body.to_string()
 }
