@@ -72,6 +72,20 @@ async fn what_stops_a_run_under_every_policy() {
     assert_eq!(table, TABLE);
 }
 
+/// As official clients do it: the next message does not wait for the closed socket to be seen.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_stop_and_the_next_message_at_once() {
+    for busy in ["queue", "reject", "interrupt"] {
+        let world = World::new(Engine::Sqlite).unwrap();
+        let server = world.setup.clone().with("threads.when_busy", busy).serve();
+        let ada = server.client("ada");
+        let cell = Cell { provider: &world.provider, ada, store: store(&world.setup).await, stop: Stop::Client };
+        drop(cell.first().await);
+        assert_eq!(said(&cell.second().await.stream().rest().await), "more", "{busy}");
+        assert_eq!((cell.ended().await.as_str(), cell.kept().await.as_str()), ("cancelled", "one"), "{busy}");
+    }
+}
+
 /// Every cell padded to its column's width.
 fn table(rows: &[Vec<String>]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].len()).max().unwrap_or(0);
