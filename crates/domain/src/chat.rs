@@ -91,7 +91,8 @@ pub struct ChatRequest {
 pub enum ChatEvent {
     Text(String),
     Reasoning(String),
-    /// The provider's seal on the reasoning so far.
+    /// What the provider needs to see again of this answer's reasoning, for the wire that made it and opaque to
+    /// everybody else. It comes before the end and belongs to [`Reasoning::signature`] as it is; several are one text.
     ReasoningSignature(String),
     /// A call begins; `index` counts the calls of this answer from 0 without gaps.
     ToolCall {
@@ -105,11 +106,17 @@ pub enum ChatEvent {
     },
     /// Which model answers, once it is known.
     Model(ModelRef),
+    /// A request for this answer that came to nothing, before any of its text, reasoning or calls; for the ledger.
+    Failed {
+        model: ModelRef,
+        error: ModelError,
+        latency: Duration,
+    },
     /// The end, exactly once, last.
     Done {
         finish: FinishReason,
         usage: TokenUsage,
-        /// Requests that had to be sent again before this answer began; for the ledger.
+        /// How many [`ChatEvent::Failed`] there were before this answer began; for the ledger.
         retries: u32,
     },
 }
@@ -130,6 +137,8 @@ pub enum ModelError {
     RateLimited { retry_after: Option<Duration> },
     #[error("the provider is overloaded")]
     Overloaded { retry_after: Option<Duration> },
+    /// Sending the same again helps nowhere: no model retries it and no other is asked. The caller may leave out the
+    /// oldest turns, once, and ask again; it must then say so to the model.
     #[error("the conversation is longer than the model's context")]
     ContextTooLong,
     #[error("the model refused to answer")]

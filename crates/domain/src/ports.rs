@@ -9,8 +9,9 @@ use crate::{ChatEvent, ChatRequest, ModelError, ModelRef, RunKey};
 /// A stream of [`ChatEvent`]s ending in exactly one `Ok(Done)` or `Err`.
 pub type ChatStream = BoxStream<'static, Result<ChatEvent, ModelError>>;
 
-/// A language model. It decides nothing about roles, tools or retries beyond its own wire (one retry before the
-/// first byte); which model is asked next is policy and lives above.
+/// A language model, or several behind one door: whoever answers says so with [`ChatEvent::Model`], and what was
+/// tried before the first visible byte is told with [`ChatEvent::Failed`]. It decides nothing about roles, tools or
+/// what is left out of a conversation that is too long.
 #[async_trait]
 pub trait ChatModel: Send + Sync {
     /// What this model is called in ledgers and `frontdesk.model`.

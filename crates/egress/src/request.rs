@@ -41,10 +41,19 @@ impl Request {
 
     /// `Authorization: Bearer …`, without the white space around a key that came from a file.
     pub fn bearer(self, key: &Secret) -> Result<Self, EgressError> {
-        let mut value = HeaderValue::try_from(format!("Bearer {}", key.expose().trim()))
-            .map_err(|_| EgressError::Request("the key holds characters that no header may hold"))?;
+        self.sensitive(header::AUTHORIZATION, format!("Bearer {}", key.expose().trim()))
+    }
+
+    /// A header that is the key itself, without the white space around it.
+    pub fn secret(self, name: HeaderName, key: &Secret) -> Result<Self, EgressError> {
+        self.sensitive(name, key.expose().trim().to_owned())
+    }
+
+    fn sensitive(self, name: HeaderName, value: String) -> Result<Self, EgressError> {
+        let mut value =
+            HeaderValue::try_from(value).map_err(|_| EgressError::Request("the key holds characters that no header may hold"))?;
         value.set_sensitive(true);
-        Ok(self.header(header::AUTHORIZATION, value))
+        Ok(self.header(name, value))
     }
 
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {

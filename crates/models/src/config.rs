@@ -6,14 +6,19 @@ use domain::{ChatModel, ModelRef, Secret};
 use egress::{Client, Url};
 
 use crate::{
-    PROVIDERS, Provider, Wire,
-    chat::{Chat, Endpoint},
+    Api, PROVIDERS, Provider,
+    endpoint::{Endpoint, Model},
+    failover::Failover,
     provider,
     provider::Dialect,
+    thinking::Thinking,
 };
 
 /// What `model.idle_timeout_seconds` is unless it is set.
 pub const DEFAULT_IDLE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Most models that may stand behind the first.
+pub const MAX_FALLBACKS: usize = 8;
 
 /// The name of an endpoint given by its address alone.
 const COMPATIBLE: &str = "openai-compatible";
@@ -25,17 +30,49 @@ pub struct Config {
     pub provider: Option<String>,
     /// The model's name; absent: the provider's default, or `default` at a `base_url` (servers of one model take any).
     pub name: Option<String>,
-    /// Where `/chat/completions` is appended, with or without a final `/`.
+    /// Where the path of the API is appended, with or without a final `/`.
     pub base_url: Option<String>,
     pub api_key: Option<Secret>,
-    /// Whether the endpoint takes `reasoning_effort`; absent: only OpenAI's reasoning models do.
+    /// What is spoken there; absent: what the provider speaks, chat completions at an address of one's own.
+    pub api: Option<Api>,
+    /// Whether the model is told how hard to think; absent: if its name is that of one known to take it.
     pub reasoning: Option<bool>,
+    /// The models asked if the first one cannot answer, in this order; at most [`MAX_FALLBACKS`].
+    pub fallbacks: Vec<Fallback>,
     pub idle_timeout: Duration,
+}
+
+/// One of `model.fallbacks`, written `provider/name`. One of the first model's own provider has its address, key and
+/// API; any other has its own usual ones.
+#[derive(Debug, Clone)]
+pub struct Fallback {
+    pub provider: String,
+    pub name: String,
+    /// From the provider's usual variable.
+    pub api_key: Option<Secret>,
+}
+
+impl Fallback {
+    /// Reads `provider/name`; the name may hold more of `/`.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (provider, name) = text.trim().split_once('/')?;
+        let (provider, name) = (provider.trim().to_owned(), name.trim().to_owned());
+        (!provider.is_empty() && !name.is_empty()).then_some(Self { provider, name, api_key: None })
+    }
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { provider: None, name: None, base_url: None, api_key: None, reasoning: None, idle_timeout: DEFAULT_IDLE_TIMEOUT }
+        Self {
+            provider: None,
+            name: None,
+            base_url: None,
+            api_key: None,
+            api: None,
+            reasoning: None,
+            fallbacks: Vec::new(),
+            idle_timeout: DEFAULT_IDLE_TIMEOUT,
+        }
     }
 }
 
@@ -46,10 +83,6 @@ pub enum ConfigError {
         "model.provider \"{name}\" is not known: set model.base_url to its OpenAI-compatible address, or name one of {known}"
     )]
     UnknownProvider { name: String, known: String },
-    #[error(
-        "model.provider \"{provider}\" cannot be used yet: this version speaks only OpenAI-compatible chat; set model.base_url to an OpenAI-compatible address of it, or name another provider"
-    )]
-    Unspoken { provider: String },
     /// Not fatal: the server starts, and a POST is refused with `model-unconfigured`.
     #[error("model.provider \"{provider}\" needs a key: set {variable} or model.api_key")]
     MissingKey { provider: String, variable: &'static str },
@@ -59,11 +92,45 @@ pub enum ConfigError {
     BaseUrl(&'static str),
     #[error("model.api_key holds characters that no header may hold")]
     Key,
+    #[error("model.fallbacks names more than {MAX_FALLBACKS} models")]
+    TooManyFallbacks,
+    #[error("model.fallbacks, \"{fallback}\": {error}")]
+    Fallback { fallback: String, error: Box<ConfigError> },
 }
 
-/// The model the settings name; `Ok(None)` if they name neither provider nor address. Connects to nothing.
+/// The model the settings name, its fallbacks behind it; `Ok(None)` if they name neither provider nor address.
+/// Connects to nothing.
 pub fn build(config: Config, client: Client) -> Result<Option<Arc<dyn ChatModel>>, ConfigError> {
-    Ok(endpoint(config)?.map(|endpoint| Arc::new(Chat::new(endpoint, client)) as Arc<dyn ChatModel>))
+    let Some(first) = endpoint(config.clone())? else { return Ok(None) };
+    if config.fallbacks.len() > MAX_FALLBACKS {
+        return Err(ConfigError::TooManyFallbacks);
+    }
+    let mut endpoints = vec![first];
+    for fallback in &config.fallbacks {
+        let of = |error| ConfigError::Fallback {
+            fallback: format!("{}/{}", fallback.provider, fallback.name),
+            error: Box::new(error),
+        };
+        endpoints.extend(endpoint(behind(&config, &endpoints[0], fallback)).map_err(of)?);
+    }
+    let models = endpoints.into_iter().map(|endpoint| Model::new(endpoint, client.clone())).collect();
+    Ok(Some(Arc::new(Failover::new(models))))
+}
+
+/// The settings of a fallback.
+fn behind(config: &Config, first: &Endpoint, fallback: &Fallback) -> Config {
+    let same = provider(&fallback.provider).map_or(fallback.provider.as_str(), |row| row.name) == first.model.provider;
+    let own = Config {
+        provider: Some(fallback.provider.clone()),
+        name: Some(fallback.name.clone()),
+        api_key: fallback.api_key.clone(),
+        idle_timeout: config.idle_timeout,
+        ..Config::default()
+    };
+    if !same {
+        return own;
+    }
+    Config { base_url: config.base_url.clone(), api_key: config.api_key.clone(), api: config.api, ..own }
 }
 
 fn endpoint(config: Config) -> Result<Option<Endpoint>, ConfigError> {
@@ -71,10 +138,9 @@ fn endpoint(config: Config) -> Result<Option<Endpoint>, ConfigError> {
     let (named, base_url) = (set(config.provider), set(config.base_url));
     let Some(label) = named.clone().or_else(|| base_url.as_ref().map(|_| COMPATIBLE.to_owned())) else { return Ok(None) };
     let known = named.as_deref().and_then(provider);
-    // An address of one's own makes any provider OpenAI-compatible, also those whose own wire is not spoken.
-    let spoken = known.filter(|known| known.wire == Wire::Chat);
+    let api = config.api.or(known.map(|row| row.api)).unwrap_or(Api::Chat);
     let key = config.api_key.filter(|key| !key.is_blank());
-    let base = match (&base_url, spoken) {
+    let base = match (&base_url, known) {
         (Some(own), _) => parse(own)?,
         (None, Some(row)) => {
             if let (None, Some(variable)) = (&key, row.key_variables.first().copied()) {
@@ -82,32 +148,33 @@ fn endpoint(config: Config) -> Result<Option<Endpoint>, ConfigError> {
             }
             parse(row.base_url)?
         }
-        (None, None) if known.is_some() => return Err(ConfigError::Unspoken { provider: label }),
         (None, None) => return Err(ConfigError::UnknownProvider { name: label, known: names() }),
     };
     if key.as_ref().is_some_and(|key| !key.expose().trim().bytes().all(|byte| (0x21..0x7f).contains(&byte))) {
         return Err(ConfigError::Key);
     }
-    let name = match set(config.name).or_else(|| spoken.and_then(|row| row.default_model).map(str::to_owned)) {
+    let name = match set(config.name).or_else(|| known.and_then(|row| row.default_model).map(str::to_owned)) {
         Some(name) => name,
         None if base_url.is_some() => "default".to_owned(),
         None => return Err(ConfigError::MissingName { provider: label }),
     };
-    let dialect = spoken.map_or(Dialect::COMPATIBLE, |row| row.dialect);
-    let effort = config.reasoning.unwrap_or_else(|| dialect.effort && reasons(&name));
+    let dialect = known.map_or(Dialect::COMPATIBLE, |row| row.dialect);
+    let thinking = Thinking::of(api, dialect.effort, &name, config.reasoning);
+    let url = api.wire().url(&base, &name);
     Ok(Some(Endpoint {
         model: ModelRef { provider: known.map_or(label, |row| row.name.to_owned()), name },
-        url: base,
+        api,
+        url,
         key,
-        effort,
+        thinking,
         idle_timeout: config.idle_timeout,
         dialect,
     }))
 }
 
-/// The address of the completions. The provider's own URL may end with it already, copied from somebody's example.
+/// A base address.
 fn parse(base: &str) -> Result<Url, ConfigError> {
-    let mut url = Url::parse(base).map_err(|_| ConfigError::BaseUrl("write http://HOST/PATH or https://HOST/PATH"))?;
+    let url = Url::parse(base).map_err(|_| ConfigError::BaseUrl("write http://HOST/PATH or https://HOST/PATH"))?;
     if !matches!(url.scheme(), "http" | "https") || url.host().is_none() {
         return Err(ConfigError::BaseUrl("write http://HOST/PATH or https://HOST/PATH"));
     }
@@ -117,22 +184,11 @@ fn parse(base: &str) -> Result<Url, ConfigError> {
     if url.query().is_some() || url.fragment().is_some() {
         return Err(ConfigError::BaseUrl("it holds a query or fragment; the path is all that is used"));
     }
-    let path = url.path().trim_end_matches('/');
-    let path = path.strip_suffix("/chat/completions").unwrap_or(path);
-    let path = format!("{path}/chat/completions");
-    url.set_path(&path);
     Ok(url)
 }
 
-/// OpenAI's models that take an effort: o1, o3, o4-mini …, gpt-5 …, but not the chat tunings of them.
-fn reasons(model: &str) -> bool {
-    let numbered_o = model.strip_prefix('o').is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()));
-    (numbered_o || model.starts_with("gpt-5")) && !model.contains("chat")
-}
-
 fn names() -> String {
-    let spoken = |row: &&Provider| row.wire == Wire::Chat;
-    PROVIDERS.iter().filter(spoken).map(|row| row.name).collect::<Vec<_>>().join(", ")
+    PROVIDERS.iter().map(|row: &Provider| row.name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

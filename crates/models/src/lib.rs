@@ -1,19 +1,43 @@
 //! Chat models behind [`domain::ChatModel`].
 //!
-//! One wire so far: OpenAI-compatible chat completions, our own from the bytes up, because what comes back is untrusted
-//! and every part of it is bounded. This crate decides nothing about roles, tools or which model is asked next; it sends
-//! one request (a second one before the first byte, see `chat`) and reports what came as typed events and errors.
-//! No provider's body, no key and no person's text is ever in an error or a log line.
+//! Four wires, our own from the bytes up, because what comes back is untrusted and every part of it is bounded: `chat`
+//! (OpenAI-compatible), `responses`, `anthropic`, `gemini`. A wire is pure: it builds a request and reads frames
+//! ([`wire::Wire`]). What they share is in one place each: `sse` (bounded frames), `reading` (timers, the one end),
+//! `answer` and `calls` (bounded text and tool calls), `seal` (reasoning that goes back), `failure` and `retry` (errors by
+//! what a caller can do), `endpoint` (one request), `failover` (which model, and when again).
+//! This crate decides nothing about roles, tools or what is left out of a conversation. No provider's body, no key and
+//! no person's text is ever in an error or a log line.
 //!
-//! To add a provider that speaks the wire: one row in [`PROVIDERS`]. To add a wire: a module beside `chat` and a branch
-//! in [`build`].
+//! To add a provider that speaks one of the wires: one row in [`PROVIDERS`]. To add a wire: a folder beside `chat` and a
+//! branch in [`Api`]; then its column in the suite of broken streams (`tests/it`).
 
 #![cfg_attr(test, allow(clippy::unwrap_used))]
 
-mod chat;
 mod config;
 mod provider;
+
+mod breaker;
+mod failover;
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+mod wire;
+
+mod history;
+mod thinking;
+
+mod answer;
+mod calls;
+mod seal;
+mod shape;
+
+mod endpoint;
+mod failure;
+mod reading;
+mod retry;
 pub mod sse;
 
-pub use config::{Config, ConfigError, DEFAULT_IDLE_TIMEOUT, build};
-pub use provider::{PROVIDERS, Provider, Wire, provider};
+pub use config::{Config, ConfigError, DEFAULT_IDLE_TIMEOUT, Fallback, MAX_FALLBACKS, build};
+pub use provider::{Api, PROVIDERS, Provider, provider};

@@ -1,25 +1,47 @@
 //! The providers known by name.
 
+use crate::{anthropic::Anthropic, chat::Chat, gemini::Gemini, responses::Responses, wire::Wire};
+
 /// What a provider speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wire {
+pub enum Api {
     /// OpenAI-compatible chat completions.
     Chat,
-    /// Something this version does not speak; the name is recognised so that the refusal can say so.
-    Unspoken,
+    /// OpenAI's Responses.
+    Responses,
+    /// Anthropic's Messages.
+    Anthropic,
+    /// Gemini's `generateContent`, streamed.
+    Gemini,
+}
+
+impl Api {
+    /// By the names settings use.
+    pub const ALL: &[(&str, Self)] =
+        &[("chat", Self::Chat), ("responses", Self::Responses), ("anthropic", Self::Anthropic), ("gemini", Self::Gemini)];
+
+    pub(crate) fn wire(self) -> &'static dyn Wire {
+        match self {
+            Self::Chat => &Chat,
+            Self::Responses => &Responses,
+            Self::Anthropic => &Anthropic,
+            Self::Gemini => &Gemini,
+        }
+    }
 }
 
 /// What a provider's name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Provider {
     pub name: &'static str,
-    /// Where `/chat/completions` is appended, without a final `/`.
+    /// Where the path of the API is appended, without a final `/`.
     pub base_url: &'static str,
     /// Environment variables that usually hold the key, the usual one first; empty: it needs none.
     pub key_variables: &'static [&'static str],
     /// The model asked if none is named.
     pub default_model: Option<&'static str>,
-    pub wire: Wire,
+    /// What it speaks unless `model.api` says otherwise.
+    pub api: Api,
     pub(crate) dialect: Dialect,
 }
 
@@ -50,11 +72,7 @@ impl Dialect {
 }
 
 const fn chat(name: &'static str, base_url: &'static str, key_variables: &'static [&'static str]) -> Provider {
-    Provider { name, base_url, key_variables, default_model: None, wire: Wire::Chat, dialect: Dialect::COMPATIBLE }
-}
-
-const fn unspoken(name: &'static str, key_variables: &'static [&'static str]) -> Provider {
-    Provider { wire: Wire::Unspoken, ..chat(name, "", key_variables) }
+    Provider { name, base_url, key_variables, default_model: None, api: Api::Chat, dialect: Dialect::COMPATIBLE }
 }
 
 /// Every provider known by name, in the order help shows them.
@@ -86,13 +104,27 @@ pub const PROVIDERS: &[Provider] = &[
     chat("cerebras", "https://api.cerebras.ai/v1", &["CEREBRAS_API_KEY"]),
     chat("lmstudio", "http://127.0.0.1:1234/v1", &[]),
     chat("llamacpp", "http://127.0.0.1:8080/v1", &[]),
-    unspoken("anthropic", &["ANTHROPIC_API_KEY"]),
-    unspoken("gemini", &["GEMINI_API_KEY", "GOOGLE_API_KEY"]),
-    unspoken("openai-responses", &["OPENAI_API_KEY"]),
+    Provider {
+        default_model: Some("claude-sonnet-4-5"),
+        api: Api::Anthropic,
+        ..chat("anthropic", "https://api.anthropic.com/v1", &["ANTHROPIC_API_KEY"])
+    },
+    Provider {
+        default_model: Some("gemini-2.5-flash"),
+        api: Api::Gemini,
+        ..chat("gemini", "https://generativelanguage.googleapis.com/v1beta", &["GEMINI_API_KEY", "GOOGLE_API_KEY"])
+    },
+    Provider {
+        default_model: Some("gpt-4.1-mini"),
+        api: Api::Responses,
+        dialect: Dialect::OPENAI,
+        ..chat("openai-responses", "https://api.openai.com/v1", &["OPENAI_API_KEY"])
+    },
 ];
 
-/// The provider of that name, in any case.
+/// The provider of that name, in any case. Gemini is also known by its maker's name.
 pub fn provider(name: &str) -> Option<&'static Provider> {
+    let name = if name.eq_ignore_ascii_case("google") { "gemini" } else { name };
     PROVIDERS.iter().find(|known| known.name.eq_ignore_ascii_case(name))
 }
 
@@ -104,11 +136,9 @@ mod tests {
     fn every_row_can_be_used() {
         for row in PROVIDERS {
             assert_eq!(provider(&row.name.to_uppercase()), Some(row));
-            match row.wire {
-                Wire::Chat => assert!(url::Url::parse(row.base_url).is_ok() && !row.base_url.ends_with('/'), "{}", row.name),
-                Wire::Unspoken => assert!(row.base_url.is_empty(), "{}", row.name),
-            }
+            assert!(url::Url::parse(row.base_url).is_ok() && !row.base_url.ends_with('/'), "{}", row.name);
         }
+        assert_eq!(provider("Google").map(|row| row.api), Some(Api::Gemini));
         assert_eq!(provider("nobody"), None);
     }
 }

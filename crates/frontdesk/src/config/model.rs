@@ -23,40 +23,90 @@ impl Model {
         let name = from.text("name");
         let base_url = from.text("base_url");
         let api_key = from.secret("api_key").or_else(|| provider.as_ref().and_then(|provider| usual_key(from, &provider.value)));
-        from.one_of("api", &[("chat", ())]);
+        let api = from.one_of("api", models::Api::ALL).map(|api| api.value);
         let reasoning = from.boolean("reasoning").map(|reasoning| reasoning.value);
-        for key in ["fallbacks", "discover", "discover_ports", "record", "prices"] {
+        let fallbacks = from.list("fallbacks");
+        for key in ["discover", "discover_ports", "record", "prices"] {
             from.later(key);
         }
         let idle = from.integer("idle_timeout_seconds", 1..=3_600).map(Duration::from_secs);
 
         let at = |place: Option<&Place>| place.cloned().unwrap_or(Place::Configuration);
-        let provider_at = at(provider.as_ref().map(|provider| &provider.at));
-        let base_url_at = at(base_url.as_ref().map(|base_url| &base_url.at));
-        let key_at = at(api_key.as_ref().map(|key| &key.at));
-        let settings = models::Config {
+        let places = Places {
+            provider: at(provider.as_ref().map(|provider| &provider.at)),
+            base_url: at(base_url.as_ref().map(|base_url| &base_url.at)),
+            key: at(api_key.as_ref().map(|key| &key.at)),
+            fallbacks: at(fallbacks.as_ref().map(|list| &list.at)),
+        };
+        let mut settings = models::Config {
             provider: provider.map(|provider| provider.value),
             name: name.map(|name| name.value),
             base_url: base_url.map(|base_url| base_url.value),
             api_key: api_key.map(|key| key.value),
+            api,
             reasoning,
+            fallbacks: Vec::new(),
             idle_timeout: idle.unwrap_or(models::DEFAULT_IDLE_TIMEOUT),
         };
         // Nothing connects here: what is wrong is said at the start, with its place, instead of at the first message.
-        match models::build(settings.clone(), Client::new(Reach::Anywhere)) {
-            Ok(_) => {}
-            Err(error @ ConfigError::MissingKey { .. }) => from.problems.warn(&provider_at, "missing-key", error.to_string()),
-            Err(error @ ConfigError::UnknownProvider { .. }) => {
-                let near =
-                    settings.provider.as_deref().and_then(|name| nearest(name, models::PROVIDERS.iter().map(|row| row.name)));
-                from.problems.error_near(&provider_at, "unknown-value", error.to_string(), near.map(str::to_owned));
-            }
-            Err(error @ ConfigError::Unspoken { .. }) => from.problems.error(&provider_at, "not-available", error.to_string()),
-            Err(error @ ConfigError::MissingName { .. }) => from.problems.error(&provider_at, "missing", error.to_string()),
-            Err(error @ ConfigError::BaseUrl(_)) => from.problems.error(&base_url_at, "invalid-value", error.to_string()),
-            Err(error @ ConfigError::Key) => from.problems.error(&key_at, "invalid-value", error.to_string()),
+        places.check(&settings, from);
+        for written in fallbacks.map(|list| list.value).unwrap_or_default() {
+            add_fallback(&mut settings, &written, &places, from);
         }
         Self { settings }
+    }
+}
+
+/// Where the settings stand that something may be wrong with.
+struct Places {
+    provider: Place,
+    base_url: Place,
+    key: Place,
+    fallbacks: Place,
+}
+
+impl Places {
+    /// Says what is wrong with the model, if anything is; whether it can be asked.
+    fn check(&self, settings: &models::Config, from: &mut Reader<'_>) -> bool {
+        let Err(error) = models::build(settings.clone(), Client::new(Reach::Anywhere)) else { return true };
+        let near = |name: &str| nearest(name, models::PROVIDERS.iter().map(|row| row.name)).map(str::to_owned);
+        let message = error.to_string();
+        match &error {
+            ConfigError::MissingKey { .. } => from.problems.warn(&self.provider, "missing-key", message),
+            ConfigError::UnknownProvider { name, .. } => {
+                from.problems.error_near(&self.provider, "unknown-value", message, near(name));
+            }
+            ConfigError::MissingName { .. } => from.problems.error(&self.provider, "missing", message),
+            ConfigError::BaseUrl(_) => from.problems.error(&self.base_url, "invalid-value", message),
+            ConfigError::Key => from.problems.error(&self.key, "invalid-value", message),
+            ConfigError::TooManyFallbacks => from.problems.error(&self.fallbacks, "out-of-range", message),
+            ConfigError::Fallback { error, .. } => match error.as_ref() {
+                ConfigError::MissingKey { .. } => {
+                    from.problems.warn(&self.fallbacks, "missing-key", format!("{message}; it is left out"));
+                }
+                ConfigError::UnknownProvider { name, .. } => {
+                    from.problems.error_near(&self.fallbacks, "unknown-value", message, near(name));
+                }
+                _ => from.problems.error(&self.fallbacks, "invalid-value", message),
+            },
+        }
+        false
+    }
+}
+
+/// Adds a model behind the others if it can be asked. One that lacks its key is left out; the rest is as it was.
+fn add_fallback(settings: &mut models::Config, written: &str, places: &Places, from: &mut Reader<'_>) {
+    let Some(fallback) = models::Fallback::parse(written) else {
+        let message = format!("model.fallbacks must be a list of \"provider/name\", not \"{written}\"");
+        return from.problems.error(&places.fallbacks, "invalid-value", message);
+    };
+    let api_key = usual_key(from, &fallback.provider).map(|key| key.value);
+    let mut longer = settings.clone();
+    longer.fallbacks.push(models::Fallback { api_key, ..fallback });
+    // What is wrong with the first model was said, once.
+    let first_is_sound = models::build(settings.clone(), Client::new(Reach::Anywhere)).is_ok();
+    if first_is_sound && places.check(&longer, from) {
+        *settings = longer;
     }
 }
 

@@ -435,8 +435,8 @@ fn a_model_that_cannot_be_asked_is_said_at_the_start() {
     assert!(said.starts_with("AI_PROVIDER: unknown-value: ") && said.ends_with("; did you mean \"openai\"?"), "{said}");
     let said = invalid(Case::file("[model]\nbase_url = \"localhost\""));
     assert!(said.starts_with("frontdesk.toml:2:12: invalid-value: model.base_url "), "{said}");
-    let said = invalid(Case::file("[model]\nprovider = \"anthropic\""));
-    assert!(said.starts_with("frontdesk.toml:2:12: not-available: "), "{said}");
+    let said = invalid(Case::file("[model]\nprovider = \"openai\"\napi = \"messages\""));
+    assert!(said.starts_with("frontdesk.toml:3:7: unknown-value: model.api "), "{said}");
 
     let config = Case::empty().with("AI_PROVIDER", "openai").ok();
     let warnings: Vec<String> = config.warnings.iter().map(Problem::to_string).collect();
@@ -446,4 +446,46 @@ fn a_model_that_cannot_be_asked_is_said_at_the_start() {
     );
     let config = Case::empty().with("FRONTDESK__MODEL__BASE_URL", "http://127.0.0.1:1/v1").with("OPENAI_API_KEY", "sk-x").ok();
     assert_eq!(config.model.settings.api_key, None);
+}
+
+#[test]
+fn every_provider_named_without_its_key_is_said_to_be() {
+    for (provider, variable) in [("anthropic", "ANTHROPIC_API_KEY"), ("google", "GEMINI_API_KEY"), ("mistral", "MISTRAL_API_KEY")] {
+        let config = Case::empty().with("AI_PROVIDER", provider).ok();
+        let warnings: Vec<String> = config.warnings.iter().map(Problem::to_string).collect();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert!(warnings[0].starts_with("AI_PROVIDER: missing-key: ") && warnings[0].contains(variable), "{warnings:?}");
+    }
+    let config = Case::empty().with("AI_PROVIDER", "gemini").with("GOOGLE_API_KEY", "sk-g").ok();
+    assert_eq!(config.model.settings.api_key, Some(Secret::new("sk-g")));
+    assert!(config.warnings.is_empty());
+}
+
+#[test]
+fn models_behind_the_first_have_their_own_keys() {
+    let first = |fallbacks: &str| {
+        Case::empty()
+            .with("AI_PROVIDER", "openai")
+            .with("OPENAI_API_KEY", "sk-o")
+            .with("ANTHROPIC_API_KEY", "sk-a")
+            .with("FRONTDESK__MODEL__FALLBACKS", fallbacks)
+    };
+    let config = first("openai/gpt-4.1-nano, anthropic/claude-haiku-4-5,ollama/llama3.2").ok();
+    let behind = &config.model.settings.fallbacks;
+    let named: Vec<String> = behind.iter().map(|model| format!("{}/{}", model.provider, model.name)).collect();
+    assert_eq!(named, ["openai/gpt-4.1-nano", "anthropic/claude-haiku-4-5", "ollama/llama3.2"]);
+    assert_eq!(behind[1].api_key, Some(Secret::new("sk-a")));
+
+    let config = first("mistral/small,ollama/llama3.2").ok();
+    let warnings: Vec<String> = config.warnings.iter().map(Problem::to_string).collect();
+    assert_eq!(warnings.len(), 1, "{warnings:?}");
+    assert!(warnings[0].starts_with("FRONTDESK__MODEL__FALLBACKS: missing-key: ") && warnings[0].ends_with("; it is left out"));
+    assert_eq!(config.model.settings.fallbacks.len(), 1);
+
+    let invalid = |case: Case| Config::load(&case.environment, &case.flags).expect_err("refused").to_string();
+    assert!(invalid(first("gpt-4.1")).contains("invalid-value: model.fallbacks must be a list of \"provider/name\""));
+    let said = invalid(first("anthropci/claude"));
+    assert!(said.contains("unknown-value: ") && said.ends_with("; did you mean \"anthropic\"?"), "{said}");
+    let many = vec!["ollama/x"; models::MAX_FALLBACKS + 1].join(",");
+    assert!(invalid(first(&many)).contains("out-of-range: model.fallbacks"));
 }

@@ -3,18 +3,17 @@
 //! Keys stand in one order, and whatever may differ between two turns of a thread stands after the messages: the
 //! bodies of two turns are equal up to the new message, and so is what a provider caches.
 
-use std::{
-    borrow::Cow,
-    hash::{DefaultHasher, Hash, Hasher},
-};
+use std::borrow::Cow;
 
-use domain::{
-    ChatMessage, ChatRequest, Effort, Part, RunIdentity, Source, ToolCall, ToolCallId, ToolChoice, ToolSpec, message::text_of,
-};
+use domain::{ChatMessage, ChatRequest, Part, Source, ToolCallId, ToolChoice, ToolSpec, message::text_of};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Endpoint;
+use crate::{
+    endpoint::Endpoint,
+    history::{Ids, arguments, cache_key, data_url, left_out},
+    thinking::{Thinking, openai_effort},
+};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -71,14 +70,14 @@ enum Row<'a> {
         tool_calls: Vec<Call<'a>>,
     },
     Tool {
-        tool_call_id: &'a str,
+        tool_call_id: Cow<'a, str>,
         content: &'a str,
     },
 }
 
 #[derive(Serialize)]
 struct Call<'a> {
-    id: &'a str,
+    id: Cow<'a, str>,
     r#type: &'static str,
     function: Called<'a>,
 }
@@ -126,7 +125,8 @@ enum File<'a> {
 /// The body's JSON text.
 pub(super) fn body(endpoint: &Endpoint, request: &ChatRequest) -> Vec<u8> {
     let dialect = endpoint.dialect;
-    let limit = |field: &str| (dialect.max_tokens == field).then_some(request.max_output_tokens);
+    let most = request.max_output_tokens.saturating_add(endpoint.thinking.room(request.effort));
+    let limit = |field: &str| (dialect.max_tokens == field).then_some(most);
     let body = Body {
         model: &endpoint.model.name,
         stream: true,
@@ -134,7 +134,7 @@ pub(super) fn body(endpoint: &Endpoint, request: &ChatRequest) -> Vec<u8> {
         tools: request.tools.iter().map(tool).collect(),
         messages: rows(endpoint, request),
         tool_choice: (request.tool_choice == ToolChoice::None && !request.tools.is_empty()).then_some("none"),
-        reasoning_effort: endpoint.effort.then(|| effort(&endpoint.model.name, request.effort)),
+        reasoning_effort: (endpoint.thinking != Thinking::Unsaid).then(|| openai_effort(&endpoint.model.name, request.effort)),
         max_tokens: limit("max_tokens"),
         max_completion_tokens: limit("max_completion_tokens"),
         prompt_cache_key: dialect.cache_key.then(|| cache_key(&request.identity)),
@@ -152,7 +152,8 @@ fn rows<'a>(endpoint: &Endpoint, request: &'a ChatRequest) -> Vec<Row<'a>> {
     if !request.system.is_empty() {
         rows.push(Row::System { content: &request.system });
     }
-    let id = |id: &'a ToolCallId| wire_id(endpoint.dialect.short_ids, id);
+    let ids = if endpoint.dialect.short_ids { Ids::Nine } else { Ids::Usual };
+    let id = |id: &'a ToolCallId| ids.of(id);
     rows.extend(request.messages.iter().filter_map(|message| {
         match message {
             ChatMessage::User { parts } => Some(Row::User { content: content(endpoint.dialect.files, parts) }),
@@ -175,19 +176,6 @@ fn rows<'a>(endpoint: &Endpoint, request: &'a ChatRequest) -> Vec<Row<'a>> {
     rows
 }
 
-/// Our id as it is; or its last nine characters, which come from the ULID's random part.
-fn wire_id(short: bool, id: &ToolCallId) -> &str {
-    let text = id.as_str();
-    if short { text.len().checked_sub(9).and_then(|from| text.get(from..)).unwrap_or(text) } else { text }
-}
-
-/// Several servers refuse a whole history for one call whose arguments are no JSON object. What was wrong with them is
-/// said by the call's result.
-fn arguments(call: &ToolCall) -> &str {
-    let object = call.arguments.trim_start().starts_with('{');
-    if object && serde_json::from_str::<serde::de::IgnoredAny>(&call.arguments).is_ok() { &call.arguments } else { "{}" }
-}
-
 /// A plain string where text is all there is: every server takes that.
 fn content(files: bool, parts: &[Part]) -> Content<'_> {
     if parts.iter().all(|part| matches!(part, Part::Text { .. })) {
@@ -197,7 +185,7 @@ fn content(files: bool, parts: &[Part]) -> Content<'_> {
 }
 
 fn piece(files: bool, part: &Part) -> Piece<'_> {
-    let left_out = |what: &str| Piece::Text { text: Cow::Owned(format!("[{what} left out: this model cannot read it]")) };
+    let left_out = |what: &str| Piece::Text { text: Cow::Owned(left_out(what)) };
     match part {
         Part::Text { text } => Piece::Text { text: Cow::Borrowed(text) },
         Part::Image { source: Source::Data { value, mime } } => {
@@ -219,33 +207,12 @@ fn piece(files: bool, part: &Part) -> Piece<'_> {
     }
 }
 
-fn data_url(mime: &str, base64: &str) -> String {
-    format!("data:{mime};base64,{base64}")
-}
-
 fn audio_format(mime: &str) -> Option<&'static str> {
     match mime {
         "audio/wav" | "audio/x-wav" | "audio/wave" => Some("wav"),
         "audio/mpeg" | "audio/mp3" => Some("mp3"),
         _ => None,
     }
-}
-
-/// `minimal` exists for the first gpt-5 models only.
-fn effort(model: &str, effort: Effort) -> &'static str {
-    match effort {
-        Effort::Minimal if model.starts_with("gpt-5") && !model.starts_with("gpt-5.") => "minimal",
-        Effort::Minimal | Effort::Low => "low",
-        Effort::Medium => "medium",
-        Effort::High => "high",
-    }
-}
-
-/// Stands for the thread and says nothing about it; at most 64 characters are allowed.
-fn cache_key(identity: &RunIdentity) -> String {
-    let mut hasher = DefaultHasher::new();
-    (identity.org.as_str(), identity.user.as_str(), identity.thread.as_str()).hash(&mut hasher);
-    format!("frontdesk-{:016x}", hasher.finish())
 }
 
 #[cfg(test)]

@@ -57,6 +57,7 @@ fn read(row: &Row) -> Result<ModelCall, StorageError> {
         total_tokens: counted(row, 5)?,
         reasoning_tokens: counted(row, 6)?,
         cached_input_tokens: counted(row, 7)?,
+        ..TokenUsage::default()
     };
     Ok(ModelCall {
         step: small(row, 0)?,

@@ -4,8 +4,10 @@
 use std::borrow::Cow;
 
 use domain::TokenUsage;
-use serde::{Deserialize, Deserializer, de::IgnoredAny};
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{Value, value::RawValue};
+
+use crate::shape::{count, json_text, or_default};
 
 /// A chunk or, with `message` in its choices, a whole answer.
 #[derive(Debug, Deserialize)]
@@ -81,19 +83,13 @@ pub(super) struct Call<'a> {
 pub(super) struct Function<'a> {
     #[serde(borrow, default)]
     pub(super) name: Option<Cow<'a, str>>,
-    /// A string as a rule, a piece of JSON text; some send the JSON itself.
     #[serde(borrow, default)]
     pub(super) arguments: Option<&'a RawValue>,
 }
 
 impl Function<'_> {
-    /// The arguments' text: of a string what it says, of `null` nothing, of anything else its JSON text as it came.
     pub(super) fn text(&self) -> Cow<'_, str> {
-        match self.arguments.map(RawValue::get) {
-            None | Some("null") => Cow::Borrowed(""),
-            Some(text) if text.starts_with('"') => serde_json::from_str::<String>(text).map_or(Cow::Borrowed(""), Cow::Owned),
-            Some(json) => Cow::Borrowed(json),
-        }
+        self.arguments.map_or(Cow::Borrowed(""), json_text)
     }
 }
 
@@ -125,8 +121,6 @@ struct Details {
 impl Usage {
     pub(super) fn tokens(&self) -> TokenUsage {
         TokenUsage {
-            provider: None,
-            model: None,
             input_tokens: self.prompt_tokens,
             output_tokens: self.completion_tokens,
             total_tokens: self.total_tokens,
@@ -136,16 +130,7 @@ impl Usage {
                 .as_ref()
                 .and_then(|details| details.cached_tokens)
                 .or(self.prompt_cache_hit_tokens),
+            ..TokenUsage::default()
         }
     }
-}
-
-/// `null` as the default.
-fn or_default<'de, D: Deserializer<'de>, T: Default + Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
-    Option::<T>::deserialize(deserializer).map(Option::unwrap_or_default)
-}
-
-/// A count of tokens; what is none is not worth an error.
-fn count<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
-    Value::deserialize(deserializer).map(|value| value.as_u64())
 }

@@ -12,19 +12,27 @@ use jiff::{Timestamp, fmt::rfc2822::DateTimeParser};
 const MOST: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// How long the provider asks to wait: `retry-after-ms`, else `retry-after` in seconds or as an HTTP date.
-pub(super) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+pub(crate) fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
     if let Some(milliseconds) = text("retry-after-ms").and_then(number) {
         return Some(seconds(milliseconds / 1_000.0));
     }
     let value = text("retry-after")?;
-    if let Some(number) = number(value) {
-        return Some(seconds(number));
+    if let Some(wait) = seconds_of(value) {
+        return Some(wait);
     }
     let at = DateTimeParser::new().parse_timestamp(value).ok()?;
     let now = Timestamp::try_from(now).ok()?;
     Some(Duration::try_from(at.duration_since(now)).unwrap_or(Duration::ZERO).min(MOST))
+}
+
+/// A number of seconds, written out.
+pub(crate) fn seconds_of(text: &str) -> Option<Duration> {
+    number(text).map(seconds)
+}
+
+fn number(text: &str) -> Option<f64> {
+    text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)
 }
 
 fn seconds(number: f64) -> Duration {
@@ -32,7 +40,7 @@ fn seconds(number: f64) -> Duration {
 }
 
 /// The wait if the provider names none: 500 ms and up to half as much again, so that many waiting do not come at once.
-pub(super) fn backoff() -> Duration {
+pub(crate) fn backoff() -> Duration {
     Duration::from_millis(500 + RandomState::new().hash_one(()) % 250)
 }
 

@@ -1,21 +1,37 @@
 //! Tool calls out of deltas, however a provider tells them apart.
 
-use std::collections::VecDeque;
+use std::{borrow::Cow, collections::VecDeque};
 
 use domain::{ChatEvent, ModelError};
-use serde_json::Value;
-
-use super::wire;
 
 /// Most calls of one answer.
-pub(super) const MAX_CALLS: usize = 64;
+pub(crate) const MAX_CALLS: usize = 64;
 /// Most bytes of all names and arguments of one answer.
-pub(super) const MAX_BYTES: usize = 1024 * 1024;
+pub(crate) const MAX_BYTES: usize = 1024 * 1024;
+
+/// How a provider tells one call from another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Key {
+    Number(u64),
+    /// Whatever else stands where a number should.
+    Text(String),
+}
+
+/// A piece of a call; what is not said is empty.
+#[derive(Debug)]
+pub(crate) struct Delta<'a> {
+    pub(crate) key: Option<Key>,
+    /// The provider's id of the call. It stays here: ours are made by whoever listens.
+    pub(crate) id: &'a str,
+    pub(crate) name: &'a str,
+    /// More of the arguments' JSON text.
+    pub(crate) text: Cow<'a, str>,
+}
 
 /// The calls of one answer. A provider's index is only a name for a call (it may start at 1, be huge, be missing, be
 /// the same for all); ours count from 0 in the order in which the names came.
 #[derive(Debug, Default)]
-pub(super) struct Calls {
+pub(crate) struct Calls {
     calls: Vec<Call>,
     named: usize,
     bytes: usize,
@@ -23,7 +39,7 @@ pub(super) struct Calls {
 
 #[derive(Debug, Default)]
 struct Call {
-    key: Option<String>,
+    key: Option<Key>,
     id: String,
     name: String,
     /// Our index, once the name is known.
@@ -35,22 +51,20 @@ struct Call {
 
 impl Calls {
     /// Takes one delta of one call.
-    pub(super) fn push(&mut self, delta: &wire::Call<'_>, out: &mut VecDeque<ChatEvent>) -> Result<(), ModelError> {
-        let key = delta.index.as_ref().filter(|index| !index.is_null()).map(Value::to_string);
-        let id = delta.id.as_deref().unwrap_or_default();
-        let name = delta.function.as_ref().and_then(|function| function.name.as_deref()).unwrap_or_default();
-        let text = delta.function.as_ref().map(wire::Function::text).unwrap_or_default();
+    pub(crate) fn push(&mut self, delta: &Delta<'_>, out: &mut VecDeque<ChatEvent>) -> Result<(), ModelError> {
+        let Delta { key, id, name, text } = delta;
+        let (id, name) = (*id, *name);
         self.bytes = self.bytes.saturating_add(name.len() + text.len());
         if self.bytes > MAX_BYTES {
             return Err(ModelError::Protocol("tool calls of more than 1 MiB"));
         }
-        let at = match self.find(key.as_deref(), id, name) {
-            Some(at) if self.calls[at].repeats(id, name, &text) => return Ok(()),
+        let at = match self.find(key.as_ref(), id, name) {
+            Some(at) if self.calls[at].repeats(id, name, text) => return Ok(()),
             Some(at) if !self.calls[at].is_over(key.is_some(), id, name) => at,
             _ if key.is_none() && id.is_empty() && name.is_empty() && text.is_empty() => return Ok(()),
             _ if self.calls.len() == MAX_CALLS => return Err(ModelError::Protocol("more than 64 tool calls")),
             _ => {
-                self.calls.push(Call { key, ..Call::default() });
+                self.calls.push(Call { key: key.clone(), ..Call::default() });
                 self.calls.len() - 1
             }
         };
@@ -58,10 +72,12 @@ impl Calls {
         if call.id.is_empty() {
             call.id.push_str(id);
         }
-        call.text.push_str(&text);
-        call.brackets.push(&text);
+        call.text.push_str(text);
+        call.brackets.push(text);
         match call.slot {
-            Some(index) if !text.is_empty() => out.push_back(ChatEvent::ToolArguments { index, delta: text.into_owned() }),
+            Some(index) if !text.is_empty() => {
+                out.push_back(ChatEvent::ToolArguments { index, delta: text.clone().into_owned() })
+            }
             None if !name.is_empty() => {
                 let index = self.named;
                 self.named += 1;
@@ -77,20 +93,35 @@ impl Calls {
         Ok(())
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
+    /// How many calls have their name.
+    pub(crate) fn named(&self) -> usize {
+        self.named
+    }
+
+    /// Bytes of names and arguments so far.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The arguments so far of the call of that key.
+    pub(crate) fn text(&self, key: &Key) -> Option<&str> {
+        self.calls.iter().rev().find(|call| call.key.as_ref() == Some(key)).map(|call| call.text.as_str())
+    }
+
     /// Whether every call got its name.
-    pub(super) fn are_named(&self) -> bool {
+    pub(crate) fn are_named(&self) -> bool {
         self.named == self.calls.len()
     }
 
     /// The call a delta may belong to: by index, else by id, else the last one.
-    fn find(&self, key: Option<&str>, id: &str, name: &str) -> Option<usize> {
+    fn find(&self, key: Option<&Key>, id: &str, name: &str) -> Option<usize> {
         let last = self.calls.len().checked_sub(1);
         match key {
-            Some(_) => self.calls.iter().rposition(|call| call.key.as_deref() == key),
+            Some(_) => self.calls.iter().rposition(|call| call.key.as_ref() == key),
             None if id.is_empty() => last,
             None => self.calls.iter().rposition(|call| call.id == id).or(if name.is_empty() { last } else { None }),
         }

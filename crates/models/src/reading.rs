@@ -1,6 +1,6 @@
 //! From the bytes of a response to the events of an answer, with the timers.
 
-use std::{collections::VecDeque, time::Duration};
+use std::time::Duration;
 
 use domain::{ChatEvent, ChatStream, ModelError};
 use egress::Chunks;
@@ -8,8 +8,7 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::answer::Answer;
-use crate::sse;
+use crate::{answer::Answer, sse, wire::Decode};
 
 /// How long the usage may lag behind the model's last word, where the server does not end the stream itself.
 const TAIL: Duration = Duration::from_secs(2);
@@ -17,44 +16,59 @@ const TAIL: Duration = Duration::from_secs(2);
 /// request.
 const LAST_BYTES: Duration = Duration::from_millis(50);
 
+/// How long to wait for a model's words.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Patience {
+    /// Until the first of them.
+    pub(crate) first: Duration,
+    /// Between two of them.
+    pub(crate) idle: Duration,
+    /// Until the last.
+    pub(crate) deadline: Instant,
+}
+
 /// A response being read.
-pub(super) struct Reading {
+pub(crate) struct Reading {
     /// `None` once the answer has ended: the connection is closed or back in its pool.
     chunks: Option<Chunks>,
     frames: sse::Reader,
+    decoder: Box<dyn Decode>,
     answer: Answer,
-    out: VecDeque<ChatEvent>,
     end: Option<Result<ChatEvent, ModelError>>,
-    idle: Duration,
-    /// Time spent waiting since the last event of the model. Time in which nobody reads the stream does not count.
+    patience: Patience,
+    /// Time spent waiting since the last byte of the model's own. Time in which nobody reads the stream does not count.
     quiet: Duration,
-    deadline: Instant,
     cancel: CancellationToken,
 }
 
 impl Reading {
-    pub(super) fn new(chunks: Chunks, answer: Answer, idle: Duration, deadline: Instant, cancel: CancellationToken) -> Self {
+    pub(crate) fn new(
+        chunks: Chunks,
+        decoder: Box<dyn Decode>,
+        answer: Answer,
+        patience: Patience,
+        cancel: CancellationToken,
+    ) -> Self {
         Self {
             chunks: Some(chunks),
             frames: sse::Reader::default(),
+            decoder,
             answer,
-            out: VecDeque::new(),
             end: None,
-            idle,
+            patience,
             quiet: Duration::ZERO,
-            deadline,
             cancel,
         }
     }
 
     /// Events, then exactly one end. Dropping it closes the connection.
-    pub(super) fn into_stream(self) -> ChatStream {
+    pub(crate) fn into_stream(self) -> ChatStream {
         stream::unfold(self, |mut reading| async move { reading.next().await.map(|event| (event, reading)) }).boxed()
     }
 
     async fn next(&mut self) -> Option<Result<ChatEvent, ModelError>> {
         loop {
-            if let Some(event) = self.out.pop_front() {
+            if let Some(event) = self.answer.pop() {
                 return Some(Ok(event));
             }
             match self.chunks.take() {
@@ -67,9 +81,10 @@ impl Reading {
     /// Reads one chunk; puts `chunks` back unless the answer has ended.
     async fn read(&mut self, mut chunks: Chunks) {
         let started = Instant::now();
-        let patience = self.idle.saturating_sub(self.quiet);
+        let Patience { first, idle, deadline } = self.patience;
+        let patience = if self.answer.progress() == 0 { first } else { idle }.saturating_sub(self.quiet);
         let patience = if self.answer.is_ended() { patience.min(TAIL) } else { patience };
-        let limit = (started + patience).min(self.deadline);
+        let limit = (started + patience).min(deadline);
         let chunk = tokio::select! {
             biased;
             () = self.cancel.cancelled() => return self.end = Some(Err(ModelError::Cut)),
@@ -96,7 +111,7 @@ impl Reading {
             Ok(None) => self.finish(),
             Ok(Some(Err(_))) => self.end = Some(self.answer.end()),
             Err(_) if self.answer.is_ended() => self.end = Some(self.answer.end()),
-            Err(_) if Instant::now() >= self.deadline => self.end = Some(Err(ModelError::Cut)),
+            Err(_) if Instant::now() >= deadline => self.end = Some(Err(ModelError::Cut)),
             Err(_) => self.end = Some(Err(ModelError::Idle)),
         }
     }
@@ -113,9 +128,9 @@ impl Reading {
     }
 
     fn frame(&mut self, frame: &sse::Frame) -> Result<(), ModelError> {
-        let before = self.out.len();
-        let read = self.answer.frame(&frame.event, &frame.data, &mut self.out);
-        if self.out.iter().skip(before).any(|event| !matches!(event, ChatEvent::Model(_))) {
+        let before = self.answer.progress();
+        let read = self.decoder.frame(&frame.event, &frame.data, &mut self.answer);
+        if self.answer.progress() != before {
             self.quiet = Duration::ZERO;
         }
         read
