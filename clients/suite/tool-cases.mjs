@@ -49,6 +49,14 @@ function waitsFor(adapter, client, n, names) {
   assert.deepEqual(outcome, adapter.version ? { type: "success", pendingToolCallIds: open } : undefined);
 }
 
+// Asks for a call that the page never answers, and opens the page again.
+async function leaveOpen(client, text, tool) {
+  client.send(text);
+  await until("the call", () => tool.calls === 1);
+  await until("the end of the leg", () => posts(client)[0].stream.ended);
+  return reload(client);
+}
+
 export const toolCases = {
   "client tool: answered": async (adapter) => {
     const location = tool("get_location", () => LOCATION);
@@ -143,9 +151,7 @@ export const toolCases = {
     const location = tool("get_location", never);
     const { client, threadId } = await begin(adapter, { tools: [location] });
     const text = `${call("get_location")} ${randomUUID()}`;
-    client.send(text);
-    await until("the call", () => location.calls === 1);
-    const next = await reload(client);
+    const next = await leaveOpen(client, text, location);
     await next.settled?.();
     assert.deepEqual(next.rows(), [`user: ${text}`, calls("get_location")]);
     const mark = randomUUID();
@@ -163,9 +169,7 @@ export const toolCases = {
     const location = tool("get_location", never);
     const { client, threadId } = await begin(adapter, { tools: [location] });
     const text = `${call("get_location")} ${randomUUID()}`;
-    client.send(text);
-    await until("the call", () => location.calls === 1);
-    const next = await reload(client);
+    const next = await leaveOpen(client, text, location);
     await next.settled?.();
     assert.deepEqual(await soon("the rest", next.answer(LOCATION)), { error: undefined });
     assert.equal(location.calls, 1);
