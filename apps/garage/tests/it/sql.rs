@@ -12,7 +12,8 @@ fn statements(folder: &Path) -> Vec<(String, String)> {
         } else {
             let text = fs::read_to_string(&path).unwrap();
             let literals = text.split('"').skip(1).step_by(2);
-            let sql = literals.filter(|text| ["SELECT ", "INSERT ", "UPDATE ", "DELETE "].iter().any(|word| text.starts_with(word)));
+            let sql =
+                literals.filter(|text| ["SELECT ", "INSERT ", "UPDATE ", "DELETE "].iter().any(|word| text.starts_with(word)));
             out.extend(sql.map(|sql| (path.display().to_string(), sql.to_owned())));
         }
     }
@@ -33,7 +34,8 @@ fn statements_name_the_garage_s_tables_and_an_organization() {
     for (file, sql) in found {
         let tables = tables(&sql);
         assert!(!tables.is_empty() && tables.iter().all(|table| table.starts_with("garage_")), "{file}: {sql}");
-        let within = if sql.starts_with("INSERT") { sql.contains("org_id") } else { sql.matches("org_id = $1").count() == tables.len() };
+        let within =
+            if sql.starts_with("INSERT") { sql.contains("org_id") } else { sql.matches("org_id = $1").count() == tables.len() };
         assert!(within, "{file}: {sql}");
         assert!(!tables.contains(&"garage_todos") || sql.contains("user_id") || sql.contains("UNION"), "{file}: {sql}");
     }

@@ -85,7 +85,8 @@ impl Garage {
             cancel: CancellationToken::new(),
         };
         let bounds = CallBounds { timeout: Duration::from_secs(20), result_bytes: 64 * 1024 };
-        let result = self.catalog.call(&ctx, &ToolName::parse(tool).unwrap(), arguments, bounds).await;
+        let tool = self.catalog.own().get(&ToolName::parse(tool).unwrap()).unwrap();
+        let result = tool.call(&ctx, arguments, bounds).await;
         (serde_json::from_str(&result.content).unwrap(), result.error)
     }
 
