@@ -54,6 +54,7 @@ impl Stop {
     }
 }
 
+#[expect(clippy::print_stdout, reason = "the table is for people too: --nocapture shows it")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_stops_a_run_under_every_policy() {
     let mut policies = Vec::new();
