@@ -11,6 +11,8 @@ pub struct NewInterrupt {
     pub kind: InterruptKind,
     pub style: ClientToolStyle,
     pub call: ToolCall,
+    /// What the model reads of it if the run was told to stop while it came to its end: then nothing is waited for.
+    pub cut_off: String,
 }
 
 /// What a thread waits for.

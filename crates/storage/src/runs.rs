@@ -211,7 +211,7 @@ pub struct Finish {
     pub error: Option<(Code, String)>,
     pub model: Option<String>,
     pub step: StepCommit,
-    /// What it waits for: then its status is `Interrupted`.
+    /// What it waits for: then its status is `Interrupted`, or `Cancelled` if it was told to stop meanwhile.
     pub interrupts: Vec<NewInterrupt>,
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use storage::{NewInterrupt, StoredMessage};
 
 use super::out::Out;
+use crate::intake::cut_off;
 
 /// Tells clients that run their tools as they hear of a call (`ag-ui.md` 3.3). Said last, since an answer is taken only
 /// once the run has ended.
@@ -31,7 +32,9 @@ pub(super) fn outcome(style: ClientToolStyle, calls: &[ToolCall], run: &RunId) -
 }
 
 pub(super) fn rows(style: ClientToolStyle, calls: Vec<ToolCall>) -> Vec<NewInterrupt> {
-    calls.into_iter().map(|call| NewInterrupt { kind: InterruptKind::ClientTool, style, call }).collect()
+    let cut_off = cut_off();
+    let row = |call| NewInterrupt { kind: InterruptKind::ClientTool, style, call, cut_off: cut_off.clone() };
+    calls.into_iter().map(row).collect()
 }
 
 /// A client that was interrupted hears the results it sent as the run's own (`ag-ui.md` 2.2); the others have them.

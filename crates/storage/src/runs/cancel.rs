@@ -5,7 +5,7 @@ use domain::{CancelReason, Principal, RunId, RunKey, RunStatus, ThreadId, Thread
 use super::end::{EndKind, Ending, end};
 use super::settle;
 use crate::retry::retry;
-use crate::row::{parsed, word};
+use crate::row::{optional, parsed, word};
 use crate::{CancelOutcome, StorageError, Store, Tx, interrupts, messages};
 
 impl Store {
@@ -40,26 +40,35 @@ impl Store {
         })
     }
 
-    /// A run that ended waiting: its thread is locked first, since results go into the transcript.
+    /// A run that ended waiting, or took a part of what another waits for: its thread is locked first, since results go
+    /// into the transcript.
     async fn stop_waiting(&self, run: &RunKey, reason: CancelReason, cut_off: &str) -> Result<CancelOutcome, StorageError> {
         let mut tx = self.begin().await?;
         let now = tx.now().await?;
-        let row = tx.row("SELECT thread_key FROM runs WHERE key = $1", &[run.as_str().into()]).await?;
+        let row = tx.row("SELECT thread_key, continues FROM runs WHERE key = $1", &[run.as_str().into()]).await?;
         let Some(row) = row else { return Ok(CancelOutcome::Unknown) };
-        let thread: ThreadKey = parsed(&row, 0)?;
+        let (thread, before): (ThreadKey, Option<RunKey>) = (parsed(&row, 0)?, optional(&row, 1)?);
         messages::lock_thread(&mut tx, &thread).await?;
+        // Somebody else may have stopped it, or deleted the thread, until now.
+        let row = tx.row("SELECT status FROM runs WHERE key = $1 FOR UPDATE", &[run.as_str().into()]).await?;
+        let Some(row) = row else { return Ok(CancelOutcome::Unknown) };
+        let status = word(&row.get::<String>(0)?, RunStatus::parse)?;
         let mut waiting = interrupts::open(&mut tx, &thread).await?;
-        waiting.retain(|waiting| waiting.run == *run);
-        for waiting in &waiting {
-            interrupts::settle(&mut tx, &thread, settle::cut_off(waiting, cut_off), now).await?;
+        waiting.retain(|one| one.run == *run || before.as_ref() == Some(&one.run));
+        if status != RunStatus::Interrupted || waiting.is_empty() {
+            tx.commit().await?;
+            return Ok(CancelOutcome::Ended(status));
         }
-        let status = if waiting.is_empty() { RunStatus::Interrupted } else { RunStatus::Cancelled };
-        let sql = "UPDATE runs SET status = $2, cancel = $3 WHERE key = $1 AND status = 'interrupted'";
-        if !waiting.is_empty() {
-            tx.execute(sql, &[run.as_str().into(), status.as_str().into(), reason.as_str().into()]).await?;
+        for one in &waiting {
+            interrupts::settle(&mut tx, &thread, settle::cut_off(one, cut_off), now).await?;
+        }
+        let waits = before.filter(|before| waiting.iter().any(|one| one.run == *before));
+        for run in [Some(run), waits.as_ref()].into_iter().flatten() {
+            let sql = "UPDATE runs SET status = $2, cancel = $3 WHERE key = $1 AND status = 'interrupted'";
+            tx.execute(sql, &[run.as_str().into(), RunStatus::Cancelled.as_str().into(), reason.as_str().into()]).await?;
         }
         tx.commit().await?;
-        Ok(CancelOutcome::Ended(status))
+        Ok(CancelOutcome::Ended(RunStatus::Cancelled))
     }
 }
 

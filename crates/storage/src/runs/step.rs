@@ -2,9 +2,9 @@
 
 use domain::crash;
 
-use super::ledger;
+use super::{ledger, settle};
 use crate::retry::retry;
-use crate::{Finish, LeaseError, RunLease, StepCommit, Store, Tx, frames, interrupts, messages};
+use crate::{Finish, LeaseError, NewInterrupt, RunLease, StepCommit, StorageError, Store, Tx, frames, interrupts, messages};
 
 impl Store {
     /// Ends a step. Crash point `step.commit` (before the commit). A step that is committed already is answered
@@ -42,10 +42,15 @@ impl Store {
     async fn finish_once(&self, lease: &RunLease, finish: &Finish) -> Result<(), LeaseError> {
         let mut tx = self.begin().await?;
         let now = tx.now().await?;
+        if finish.step.messages.is_empty() && !finish.interrupts.is_empty() {
+            messages::lock_thread(&mut tx, &lease.thread).await?;
+        }
         let seq = reserve(&mut tx, lease, &finish.step, now).await?;
-        let sql = "UPDATE runs SET status = $3, error_code = $4, error_message = $5, model = COALESCE($6, model),
+        // Who was told to stop waits for nothing.
+        let sql = "UPDATE runs SET status = CASE WHEN $9 = TRUE AND cancel IS NOT NULL THEN 'cancelled' ELSE $3 END,
+                error_code = $4, error_message = $5, model = COALESCE($6, model),
                 steps = CASE WHEN steps < $7 THEN $7 ELSE steps END, ended_at = $8, lease_owner = NULL, lease_until = NULL
-            WHERE key = $1 AND attempt = $2 AND status = 'running' RETURNING turn, superseded_by";
+            WHERE key = $1 AND attempt = $2 AND status = 'running' RETURNING turn, superseded_by, cancel";
         let (code, message) = match &finish.error {
             Some((code, message)) => (Some(code.as_str()), Some(message.as_str())),
             None => (None, None),
@@ -59,12 +64,17 @@ impl Store {
             finish.model.as_deref().into(),
             finish.step.step.into(),
             now.into(),
+            (!finish.interrupts.is_empty()).into(),
         ];
         let row = tx.row(sql, &params).await?.ok_or(LeaseError::Fenced)?;
+        let stopped = row.get::<Option<String>>(2)?.is_some();
         let run = Fenced { turn: row.get(0)?, superseded_by: row.get(1)? };
         let superseded = run.superseded_by.is_some();
         write(&mut tx, lease, &finish.step, Written { run, seq, now }).await?;
         interrupts::insert(&mut tx, &lease.run, &finish.interrupts, superseded, now).await?;
+        if stopped && !superseded {
+            cut_off(&mut tx, lease, &finish.interrupts, now).await?;
+        }
         crash::point("finish.before_commit");
         tx.commit().await?;
         crash::point("finish.after_commit");
@@ -97,6 +107,16 @@ async fn reserve(tx: &mut Tx, lease: &RunLease, step: &StepCommit, now: i64) -> 
         return Ok(0);
     }
     messages::reserve(tx, &lease.thread, step.messages.len(), now).await?.ok_or(LeaseError::Fenced)
+}
+
+/// The run was told to stop while it came to its end: nobody is to answer.
+async fn cut_off(tx: &mut Tx, lease: &RunLease, interrupts: &[NewInterrupt], now: i64) -> Result<(), StorageError> {
+    for interrupt in interrupts {
+        if let Some(waiting) = interrupts::find(tx, &lease.thread, &interrupt.call.id).await? {
+            interrupts::settle(tx, &lease.thread, settle::cut_off(&waiting, &interrupt.cut_off), now).await?;
+        }
+    }
+    Ok(())
 }
 
 async fn write(tx: &mut Tx, lease: &RunLease, step: &StepCommit, written: Written) -> Result<(), LeaseError> {
