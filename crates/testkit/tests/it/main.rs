@@ -26,6 +26,7 @@ macro_rules! on_both_engines {
 
 mod architecture;
 mod cli;
+mod client_tools;
 mod context;
 mod copilotkit;
 mod durable;
