@@ -65,6 +65,9 @@ export const cases = {
     const run = runOf(client);
     assert.deepEqual(await say(client, "[[say instead]]"), { error: undefined });
     await status(run, "cancelled");
+    // By a call of its own, or by closing the socket.
+    const stops = client.wire.requests.filter(({ path, body }) => path.includes("/stop/") || body?.method === "agent/stop");
+    assert.deepEqual(stops.map((entry) => entry.status), adapter.stops === "call" ? [200] : []);
     await shows(`user: ${text}`, "assistant: w1 w2 w3", "user: [[say instead]]", "assistant: instead");
     close(client);
   },

@@ -55,6 +55,7 @@ export async function wire(faults = {}) {
     const { connection, "keep-alive": kept, "transfer-encoding": coding, ...headers } = head.headers;
     response?.writeHead(head.statusCode, headers);
     response?.once("close", () => sent.destroy());
+    if (response?.destroyed) sent.destroy();
     if (!head.headers["content-type"]?.startsWith("text/event-stream")) {
       if (response) head.pipe(response);
       else head.resume();
