@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use domain::{Contract, Effect, Principal, ToolName};
+use futures::future::join_all;
 
 use crate::{CatalogError, Entry, Origin, Read, ToolSource, Write, entry::Operation, source::Mounted};
 
@@ -72,6 +73,14 @@ impl Catalog {
         &self.own
     }
 
+    /// Whether a name is one that a source's tool may have: what a source brings is known only while it is there.
+    pub fn may_be_a_sources(&self, name: &ToolName) -> bool {
+        self.sources.iter().any(|mounted| {
+            let rest = name.as_str().strip_prefix(mounted.source.name()).and_then(|rest| rest.strip_prefix("__"));
+            rest.is_some_and(|tool| !tool.is_empty())
+        })
+    }
+
     /// All tools there are for a person now. A source that is away brings none; its tools never take the place of the
     /// application's.
     pub async fn mount(&self, principal: &Principal) -> Tools {
@@ -79,8 +88,8 @@ impl Catalog {
             return self.own.clone();
         }
         let mut all = (*self.own.0).clone();
-        for source in &self.sources {
-            for (name, entry) in source.entries(principal).await.iter() {
+        for entries in join_all(self.sources.iter().map(|source| source.entries(principal))).await {
+            for (name, entry) in entries.iter() {
                 all.entry(name.clone()).or_insert_with(|| entry.clone());
             }
         }

@@ -1,9 +1,10 @@
 //! Tools that come from elsewhere and may change while the process runs: a tool server, another catalog.
 
-use std::{collections::BTreeMap, sync::Arc, sync::Mutex};
+use std::{collections::BTreeMap, panic::AssertUnwindSafe, sync::Arc, sync::Mutex, time::Duration};
 
 use async_trait::async_trait;
 use domain::{Category, Contract, Effect, Principal, ToolName};
+use futures::FutureExt;
 use serde_json::Value;
 
 use crate::{Args, CallContext, Entry, Origin, Output, ToolError, entry::Operation};
@@ -43,6 +44,8 @@ pub trait ToolSource: Send + Sync {
 /// Most tools one source may bring, and bytes of one description.
 const MAX_TOOLS: usize = 1_000;
 const MAX_DESCRIPTION: usize = 4_096;
+/// How long a turn waits for a source's list, which is in memory.
+const LIST_WAIT: Duration = Duration::from_secs(1);
 
 /// A source and what its last list became.
 pub(crate) struct Mounted {
@@ -59,7 +62,7 @@ impl Mounted {
 
     /// Its usable tools; compiled once for each list.
     pub(crate) async fn entries(&self, principal: &Principal) -> Entries {
-        let tools = self.source.tools(principal).await;
+        let Some(tools) = self.list(principal).await else { return Entries::default() };
         let mut last = self.last.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if let Some((list, entries)) = &*last
             && Arc::ptr_eq(list, &tools)
@@ -79,6 +82,23 @@ impl Mounted {
         let entries = Arc::new(entries);
         *last = Some((tools, entries.clone()));
         entries
+    }
+
+    /// `None`: it does not say.
+    async fn list(&self, principal: &Principal) -> Option<Arc<[SourceTool]>> {
+        let list = AssertUnwindSafe(self.source.tools(principal)).catch_unwind();
+        let name = self.source.name();
+        match tokio::time::timeout(LIST_WAIT, list).await {
+            Ok(Ok(tools)) => Some(tools),
+            Ok(Err(_)) => {
+                tracing::error!(source = name, "a source of tools panicked");
+                None
+            }
+            Err(_) => {
+                tracing::warn!(source = name, "a source of tools does not say what it has");
+                None
+            }
+        }
     }
 
     fn entry(&self, tool: &SourceTool) -> Result<Entry, String> {
@@ -104,3 +124,6 @@ fn clip(text: &str, most: usize) -> String {
     }
     text[..end].to_owned()
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,6 +21,12 @@ pub enum Effect {
 }
 
 impl Effect {
+    pub const ALL: [Self; 5] = [Self::Read, Self::Reversible, Self::Irreversible, Self::Gesture, Self::HumanOnly];
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|effect| effect.as_str() == text)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Read => "read",

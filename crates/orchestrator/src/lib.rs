@@ -18,6 +18,7 @@ mod roster;
 mod settings;
 mod signals;
 mod sweeper;
+mod tools;
 mod turn;
 mod worker;
 
@@ -28,4 +29,5 @@ pub use orchestrator::{Orchestrator, Parts};
 pub use roster::*;
 pub use settings::{OnDisconnect, Settings};
 pub use signals::InProcess;
+pub use tools::{Listed, NotListed, ToolList};
 pub use worker::{Enlisted, WorkScope};

@@ -6,13 +6,13 @@ use std::{
 };
 
 use catalog::Catalog;
-use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RunId, Signal, Signals, ThreadId};
+use domain::{CancelReason, ChatModel, Clock, Ids, Principal, RoleName, RunId, Signal, Signals, ThreadId};
 use storage::{Beat, CancelOutcome, RunRef, StorageError, Store};
 use tokio::sync::Notify;
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
 use crate::{
-    Enlisted, Follow, From, Reader, Roster, Settings, Submission, SubmitError, Ticket, WorkScope,
+    Enlisted, Follow, From, NotListed, Reader, Roster, Settings, Submission, SubmitError, Ticket, ToolList, WorkScope,
     control::Stop,
     follow,
     hub::{Hub, Local, lock},
@@ -75,6 +75,18 @@ impl Orchestrator {
 
     pub fn model_configured(&self) -> bool {
         self.0.parts.model.is_some()
+    }
+
+    /// What a role may be offered on the principal's channel; the default role if none is named.
+    pub async fn tools(&self, principal: &Principal, role: Option<&RoleName>) -> Result<ToolList, NotListed> {
+        let parts = &self.0.parts;
+        let role = match role {
+            Some(name) => parts.roster.get(name).ok_or(NotListed::Role)?,
+            None => parts.roster.default_role(),
+        };
+        let channel = parts.settings.channels.get(&principal.channel).ok_or(NotListed::Channel)?;
+        let tools = parts.catalog.mount(principal).await;
+        Ok(ToolList::of(&tools, channel, &parts.settings, role, principal))
     }
 
     /// Stores a turn and queues it, or says why not: then nothing was stored. The same run id in the same thread

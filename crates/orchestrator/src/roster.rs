@@ -61,6 +61,13 @@ impl Roster {
         Self::new(assistant, Vec::new(), concat!("builtin-", env!("CARGO_PKG_VERSION")))
     }
 
+    /// The same roster with another of its roles as the one that answers; `None`: it has none of that name.
+    #[must_use]
+    pub fn led_by(self, name: &RoleName) -> Option<Self> {
+        let default = self.roles.get(name)?.clone();
+        Some(Self { default, ..self })
+    }
+
     pub fn get(&self, name: &RoleName) -> Option<&RoleDefinition> {
         self.roles.get(name)
     }

@@ -1,9 +1,9 @@
 //! What configuration decides about turns.
 
-use std::time::Duration;
+use std::{collections::BTreeMap, time::Duration};
 
 use catalog::{Commands, Policy};
-use domain::Limits;
+use domain::{Bundle, Category, Limits};
 use storage::WhenBusy;
 
 use crate::Channels;
@@ -19,6 +19,8 @@ pub struct Settings {
     /// How long runs in flight may go on once a worker was told to stop.
     pub grace: Duration,
     pub channels: Channels,
+    /// Whose data each declared category is about; empty: none is declared, and every one may be.
+    pub categories: BTreeMap<Category, Bundle>,
     /// What clients' tools are.
     pub commands: Commands,
     /// What a call does.
@@ -34,6 +36,7 @@ impl Default for Settings {
             retention: Duration::from_secs(600),
             grace: Duration::from_secs(25),
             channels: Channels::Any,
+            categories: BTreeMap::new(),
             commands: Commands::default(),
             policy: Policy::default(),
         }

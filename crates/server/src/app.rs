@@ -20,7 +20,7 @@ use crate::{
     auth::{AuthError, AuthSettings, Authenticator, FetchKeys},
     auth_demo, cancel, copilotkit, cors, health, host,
     problem::ApiError,
-    root, run, threads,
+    root, run, threads, tools,
 };
 
 /// `server.*`, `auth.*` and what of `limits.*` is the edge's.
@@ -105,6 +105,7 @@ impl App {
                 get(threads::show::handler).patch(threads::rename::handler).delete(threads::delete::handler),
             )
             .route("/v1/threads/{id}/messages", get(threads::messages::handler))
+            .route("/v1/tools", get(tools::handler))
             .route(auth_demo::PATH, post(auth_demo::handler))
             .fallback(async || ApiError::not_found())
             .method_not_allowed_fallback(async || {

@@ -27,6 +27,7 @@ mod health;
 mod root;
 mod run;
 mod threads;
+mod tools;
 
 pub use app::{App, ServerParts, Settings};
 pub use auth::{

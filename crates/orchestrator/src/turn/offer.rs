@@ -105,7 +105,7 @@ impl<'a> Shelf<'a> {
         let tag = self.commands.tag(name, tool.effect);
         // One that no manifest declares is offered as what it seems to be, whatever a call of it does.
         let shown = if tag.category.is_none() { Effect::Gesture } else { tag.effect };
-        let admitted = scope.admits_as(name, tag.category, shown);
+        let admitted = scope.judge(name, tag.category, shown).is_ok();
         admitted.then_some(Found::Client { tool, effect: tag.effect, narration: tag.narration })
     }
 

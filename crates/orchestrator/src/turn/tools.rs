@@ -2,7 +2,7 @@
 
 use std::pin::pin;
 
-use catalog::{CallBounds, CallContext, CallResult, Entry, Policy, Question, Verdict, Whom, check_client_call};
+use catalog::{CallBounds, CallContext, CallResult, Entry, Policy, Question, Verdict, check_client_call};
 use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
 use futures::{FutureExt, StreamExt, future::BoxFuture};
 use serde_json::json;
@@ -157,13 +157,7 @@ impl Bench<'_> {
             tainted: false,
             can_ask: self.asks == Asks::People,
         };
-        match role.policy.get(name) {
-            None => self.policy.decide(&question),
-            Some(verdict) => {
-                let whom = Whom { tool: Some(name.clone()), role: Some(role.name.clone()), org: None };
-                self.policy.clone().rule(whom, *verdict).decide(&question)
-            }
-        }
+        role.decide(self.policy, &question)
     }
 
     async fn run(&self, call: &ToolCall, entry: &Entry, watch: &Watch<'_>) -> CallResult {

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use domain::{Answer, ClientTool, Code, IdError, MessageId, RunId, RunInput, ThreadId};
+use domain::{Answer, ClientTool, Code, Effect, IdError, MessageId, RunId, RunInput, ThreadId};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use storage::NewMessage;
@@ -96,6 +96,8 @@ struct Tool<'a> {
     description: Option<Cow<'a, str>>,
     #[serde(borrow)]
     parameters: Option<&'a RawValue>,
+    #[serde(borrow)]
+    metadata: Option<&'a RawValue>,
 }
 
 #[derive(Default, Deserialize)]
@@ -230,10 +232,16 @@ fn tools(raw: &RawValue) -> Result<Vec<ClientTool>, ApiError> {
             name: name.into_owned(),
             description: tool.description.unwrap_or_default().into_owned(),
             parameters: tool.parameters.map(|raw| read(&format!("{path}.parameters"), raw)).transpose()?.unwrap_or_default(),
-            effect: None,
+            effect: tool.metadata.and_then(said_effect),
         });
     }
     Ok(tools)
+}
+
+/// `metadata.frontdesk.effect`. Whatever else stands there is the application's own, also a word that is no effect.
+fn said_effect(metadata: &RawValue) -> Option<Effect> {
+    let metadata: serde_json::Value = serde_json::from_str(metadata.get()).ok()?;
+    Effect::parse(metadata["frontdesk"]["effect"].as_str()?)
 }
 
 #[cfg(test)]

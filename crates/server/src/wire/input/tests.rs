@@ -40,6 +40,26 @@ fn a_tanstack_turn() {
 }
 
 #[test]
+fn a_tool_may_say_what_it_does() {
+    let body = |metadata: &str| {
+        format!(
+            r#"{{"threadId":"t","messages":[{{"id":"u","role":"user","content":"hi"}}],"tools":[{{"name":"a","metadata":{metadata}}}]}}"#
+        )
+    };
+    for (metadata, effect) in [
+        (r#"{"frontdesk":{"effect":"irreversible"},"icon":"bin"}"#, Some(Effect::Irreversible)),
+        (r#"{"frontdesk":{"effect":"human_only"}}"#, Some(Effect::HumanOnly)),
+        (r#"{"frontdesk":{"effect":"harmless"}}"#, None),
+        (r#"{"frontdesk":{"effect":7}}"#, None),
+        (r#"{"frontdesk":"irreversible"}"#, None),
+        (r#"["irreversible"]"#, None),
+        ("null", None),
+    ] {
+        assert_eq!(posted(&body(metadata)).input.client_tools[0].effect, effect, "{metadata}");
+    }
+}
+
+#[test]
 fn of_a_whole_history_only_news_are_read() {
     let body = r#"{"threadId":"th1","runId":"r2","messages":[
         {"id":"s","role":"system","content":"x"},{"id":"u1","role":"user","content":"approve"},
