@@ -98,9 +98,11 @@ impl RunWriter {
         self.verifier.closing()
     }
 
-    /// Pending events and the terminal one, which no reader sees before [`RunWriter::publish`].
-    pub(crate) fn seal(&mut self, terminal: Event) -> Result<FrameBatch, EventError> {
-        self.push(&terminal, false)?;
+    /// Pending events, `last` and the terminal one; no reader sees the latter two before [`RunWriter::publish`].
+    pub(crate) fn seal(&mut self, last: &[Event], terminal: &Event) -> Result<FrameBatch, EventError> {
+        for event in last.iter().chain([terminal]) {
+            self.push(event, false)?;
+        }
         Ok(self.take())
     }
 

@@ -14,24 +14,27 @@ struct Ending {
     status: RunStatus,
     error: Option<(Code, String)>,
     note: Option<String>,
+    /// Events nobody sees before the end is stored.
+    last: Vec<Event>,
     terminal: Event,
     interrupts: Vec<NewInterrupt>,
 }
 
 impl Turn<'_> {
     /// The run's end, whichever it is.
-    pub(super) async fn end(mut self, way: Result<Way, Early>, claimed_at: Instant) {
+    pub(super) async fn end(self, way: Result<Way, Early>, claimed_at: Instant) {
         let ending = match way {
             Ok(Way::Replied(reply)) => Ending {
                 status: RunStatus::Completed,
                 error: None,
                 note: None,
                 terminal: self.finished(None, Some(self.reply_metadata(&reply))),
+                last: Vec::new(),
                 interrupts: Vec::new(),
             },
             Ok(Way::Waits(calls)) => {
                 let style = self.input.client_tool_style;
-                interrupt::announce(style, &calls, &mut self.out);
+                let last = interrupt::announce(style, &calls);
                 Ending {
                     status: RunStatus::Interrupted,
                     error: None,
@@ -40,6 +43,7 @@ impl Turn<'_> {
                         Some(interrupt::outcome(style, &calls, &self.record.reference.id)),
                         Some(self.metadata("tool_calls")),
                     ),
+                    last,
                     interrupts: interrupt::rows(style, calls),
                 }
             }
@@ -51,6 +55,7 @@ impl Turn<'_> {
                 error: None,
                 note: Some(stop_note(reason).text()),
                 terminal: self.finished(Some(Outcome::Cancelled), Some(cancelled_metadata(reason))),
+                last: Vec::new(),
                 interrupts: Vec::new(),
             },
             Err(Early::Halted(Halt::Deadline)) => self.failed(Failure::deadline(self.parts.settings.limits.deadline_seconds)),
@@ -65,7 +70,7 @@ impl Turn<'_> {
             self.rows.push(note);
         }
         self.out.close();
-        let frames = match self.out.writer().seal(ending.terminal) {
+        let frames = match self.out.writer().seal(&ending.last, &ending.terminal) {
             Ok(frames) => frames,
             Err(error) => {
                 tracing::error!(run = %self.lease.run, %error, "the end of the run was not allowed");
@@ -123,6 +128,7 @@ impl Turn<'_> {
             },
             error: Some((failure.code, failure.message)),
             note: Some(failure.note),
+            last: Vec::new(),
             interrupts: Vec::new(),
         }
     }

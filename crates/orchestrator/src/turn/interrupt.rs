@@ -7,17 +7,18 @@ use storage::{NewInterrupt, StoredMessage};
 use super::out::Out;
 use crate::intake::cut_off;
 
-/// Tells clients that run their tools as they hear of a call (`ag-ui.md` 3.3). Said last, since an answer is taken only
-/// once the run has ended.
-pub(super) fn announce(style: ClientToolStyle, calls: &[ToolCall], out: &mut Out) {
+/// What clients that run their tools as they hear of a call are told (`ag-ui.md` 3.3). Nobody hears of it before the
+/// run's end is stored: a call that does not stand after all, or is told twice, would be run for nothing, or twice.
+pub(super) fn announce(style: ClientToolStyle, calls: &[ToolCall]) -> Vec<Event> {
     if style != ClientToolStyle::Universal {
-        return;
+        return Vec::new();
     }
-    for call in calls {
+    let available = |call: &ToolCall| {
         let input: Value = serde_json::from_str(&call.arguments).unwrap_or_default();
         let value = json!({ "toolCallId": call.id, "toolName": call.name, "input": input });
-        out.say(Event::custom("tool-input-available", value));
-    }
+        Event::custom("tool-input-available", value)
+    };
+    calls.iter().map(available).collect()
 }
 
 pub(super) fn outcome(style: ClientToolStyle, calls: &[ToolCall], run: &RunId) -> Outcome {
