@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::{
     answer::Answer,
+    decoding::Decoding,
     failure,
     provider::{Api, Dialect},
     reading::{Patience, Reading},
@@ -117,7 +118,7 @@ impl Model {
         match response.content_type().as_deref() {
             None | Some("text/event-stream") => {
                 let patience = Patience { first, idle: self.endpoint.idle_timeout, deadline };
-                Ok(Reading::new(response.chunks(), decoder, answer, patience, cancel.clone()).into_stream())
+                Ok(Reading::new(response.chunks(), Decoding::new(decoder, answer), patience, cancel.clone()).into_stream())
             }
             Some("application/json") => whole(response, decoder, answer).await,
             Some("text/html") => Err(ModelError::Protocol("a web page; is model.base_url the address of an API?")),

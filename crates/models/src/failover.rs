@@ -81,7 +81,7 @@ impl ChatModel for Failover {
                 Outcome::Begun(early, rest) => return Ok(self.begun(candidate, search, early, rest)),
                 Outcome::Failed { again: Some(at) } => again.push((at, *candidate)),
                 Outcome::Failed { again: None } => {}
-                Outcome::Over => return Ok(search.ended()),
+                Outcome::Over => return search.ended(),
             }
         }
         again.sort_by_key(|(at, _)| *at);
@@ -92,7 +92,7 @@ impl ChatModel for Failover {
             }
             tokio::select! {
                 biased;
-                () = cancel.cancelled() => return Err(ModelError::Cut),
+                () = cancel.cancelled() => break,
                 () = sleep_until(at) => {}
             }
             match search.attempt(candidate, count - place).await {
@@ -101,7 +101,7 @@ impl ChatModel for Failover {
                 Outcome::Over => break,
             }
         }
-        Ok(search.ended())
+        search.ended()
     }
 }
 
@@ -169,9 +169,12 @@ impl Search<'_> {
         }
     }
 
-    /// No answer: what was tried, and the last error.
-    fn ended(self) -> ChatStream {
-        stream::iter(self.tried.into_iter().map(Ok).chain([Err(self.error)])).boxed()
+    /// No answer: what was tried, and the last error. Whoever cancelled wants to hear nothing of it.
+    fn ended(self) -> Result<ChatStream, ModelError> {
+        if self.cancel.is_cancelled() {
+            return Err(ModelError::Cut);
+        }
+        Ok(stream::iter(self.tried.into_iter().map(Ok).chain([Err(self.error)])).boxed())
     }
 }
 
@@ -202,6 +205,3 @@ fn is_final(error: &ModelError) -> bool {
         | ModelError::Unavailable(_) => false,
     }
 }
-
-#[cfg(test)]
-mod tests;

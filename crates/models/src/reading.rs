@@ -8,7 +8,7 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use crate::{answer::Answer, sse, wire::Decode};
+use crate::decoding::Decoding;
 
 /// How long the usage may lag behind the model's last word, where the server does not end the stream itself.
 const TAIL: Duration = Duration::from_secs(2);
@@ -31,9 +31,7 @@ pub(crate) struct Patience {
 pub(crate) struct Reading {
     /// `None` once the answer has ended: the connection is closed or back in its pool.
     chunks: Option<Chunks>,
-    frames: sse::Reader,
-    decoder: Box<dyn Decode>,
-    answer: Answer,
+    decoding: Decoding,
     end: Option<Result<ChatEvent, ModelError>>,
     patience: Patience,
     /// Time spent waiting since the last byte of the model's own. Time in which nobody reads the stream does not count.
@@ -42,23 +40,8 @@ pub(crate) struct Reading {
 }
 
 impl Reading {
-    pub(crate) fn new(
-        chunks: Chunks,
-        decoder: Box<dyn Decode>,
-        answer: Answer,
-        patience: Patience,
-        cancel: CancellationToken,
-    ) -> Self {
-        Self {
-            chunks: Some(chunks),
-            frames: sse::Reader::default(),
-            decoder,
-            answer,
-            end: None,
-            patience,
-            quiet: Duration::ZERO,
-            cancel,
-        }
+    pub(crate) fn new(chunks: Chunks, decoding: Decoding, patience: Patience, cancel: CancellationToken) -> Self {
+        Self { chunks: Some(chunks), decoding, end: None, patience, quiet: Duration::ZERO, cancel }
     }
 
     /// Events, then exactly one end. Dropping it closes the connection.
@@ -68,7 +51,7 @@ impl Reading {
 
     async fn next(&mut self) -> Option<Result<ChatEvent, ModelError>> {
         loop {
-            if let Some(event) = self.answer.pop() {
+            if let Some(event) = self.decoding.answer().pop() {
                 return Some(Ok(event));
             }
             match self.chunks.take() {
@@ -81,9 +64,11 @@ impl Reading {
     /// Reads one chunk; puts `chunks` back unless the answer has ended.
     async fn read(&mut self, mut chunks: Chunks) {
         let started = Instant::now();
+        let answer = self.decoding.answer();
+        let (before, ended) = (answer.progress(), answer.is_ended());
         let Patience { first, idle, deadline } = self.patience;
-        let patience = if self.answer.progress() == 0 { first } else { idle }.saturating_sub(self.quiet);
-        let patience = if self.answer.is_ended() { patience.min(TAIL) } else { patience };
+        let patience = if before == 0 { first } else { idle }.saturating_sub(self.quiet);
+        let patience = if ended { patience.min(TAIL) } else { patience };
         let limit = (started + patience).min(deadline);
         let chunk = tokio::select! {
             biased;
@@ -93,47 +78,25 @@ impl Reading {
         self.quiet += started.elapsed();
         match chunk {
             Ok(Some(Ok(bytes))) => {
-                let pushed = self.frames.push(&bytes);
-                while let Some(frame) = self.frames.next_frame() {
-                    if let Err(error) = self.frame(&frame) {
-                        return self.end = Some(Err(error));
-                    }
+                let pushed = self.decoding.push(&bytes);
+                let answer = self.decoding.answer();
+                if answer.progress() != before {
+                    self.quiet = Duration::ZERO;
                 }
-                if self.answer.is_done() {
+                if let Err(error) = pushed {
+                    self.end = Some(Err(error));
+                } else if answer.is_done() {
+                    self.end = Some(answer.end());
                     let _ = timeout(LAST_BYTES, chunks.next()).await;
-                    self.end = Some(self.answer.end());
-                } else if pushed.is_err() {
-                    self.end = Some(Err(ModelError::Protocol("an event of more than 1 MiB")));
                 } else {
                     self.chunks = Some(chunks);
                 }
             }
-            Ok(None) => self.finish(),
-            Ok(Some(Err(_))) => self.end = Some(self.answer.end()),
-            Err(_) if self.answer.is_ended() => self.end = Some(self.answer.end()),
-            Err(_) if Instant::now() >= deadline => self.end = Some(Err(ModelError::Cut)),
-            Err(_) => self.end = Some(Err(ModelError::Idle)),
+            Ok(None) => self.end = Some(self.decoding.finish()),
+            Err(_) if !ended && Instant::now() >= deadline => self.end = Some(Err(ModelError::Cut)),
+            Err(_) if !ended => self.end = Some(Err(ModelError::Idle)),
+            Ok(Some(Err(_))) | Err(_) => self.end = Some(self.decoding.answer().end()),
         }
-    }
-
-    /// The body has ended in good order. A last frame without its blank line counts if it is whole.
-    fn finish(&mut self) {
-        let rest = std::mem::take(&mut self.frames).finish();
-        let whole = |data: &[u8]| data.trim_ascii() == b"[DONE]" || serde_json::from_slice::<serde::de::IgnoredAny>(data).is_ok();
-        let read = match rest.filter(|frame| whole(&frame.data)) {
-            Some(frame) => self.frame(&frame),
-            None => Ok(()),
-        };
-        self.end = Some(read.and_then(|()| self.answer.end()));
-    }
-
-    fn frame(&mut self, frame: &sse::Frame) -> Result<(), ModelError> {
-        let before = self.answer.progress();
-        let read = self.decoder.frame(&frame.event, &frame.data, &mut self.answer);
-        if self.answer.progress() != before {
-            self.quiet = Duration::ZERO;
-        }
-        read
     }
 }
 

@@ -87,14 +87,26 @@ impl Layout {
         }
     }
 
-    /// The signature of the text or call that came last.
-    pub(crate) fn sign(&mut self, signature: &str) {
-        match self.pieces.last_mut() {
-            Some(Noted::Call { s } | Noted::Text { s, .. } | Noted::Thinking { s, .. }) if s.is_empty() => {
-                signature.clone_into(s);
-            }
-            _ => self.push(Noted::Text { n: 0, s: signature.to_owned() }),
+    /// The signature of the call that came last; the first one counts.
+    pub(crate) fn sign_call(&mut self, signature: &str) {
+        if let Some(Noted::Call { s }) = self.pieces.last_mut()
+            && s.is_empty()
+        {
+            signature.clone_into(s);
         }
+    }
+
+    /// The signature of the last `bytes` of text, which become a piece of their own; there may be none.
+    pub(crate) fn sign_text(&mut self, bytes: usize, signature: &str) {
+        if let Some(Noted::Text { n, s }) = self.pieces.last_mut()
+            && s.is_empty()
+        {
+            *n = n.saturating_sub(bytes);
+            if *n == 0 {
+                self.pieces.pop();
+            }
+        }
+        self.push(Noted::Text { n: bytes, s: signature.to_owned() });
     }
 
     pub(crate) fn opaque(&mut self, data: &str) {

@@ -1,13 +1,41 @@
+use serde::Deserialize;
+use serde_json::{Value, value::RawValue};
+
 use super::*;
+use crate::shape::json_text;
+
+/// A call's delta as chat completions send it.
+#[derive(Default, Deserialize)]
+struct Sent<'a> {
+    index: Option<Value>,
+    id: Option<String>,
+    #[serde(borrow)]
+    function: Option<Function<'a>>,
+}
+
+#[derive(Default, Deserialize)]
+struct Function<'a> {
+    name: Option<String>,
+    #[serde(borrow)]
+    arguments: Option<&'a RawValue>,
+}
+
+fn push(calls: &mut Calls, sent: &Sent<'_>, out: &mut VecDeque<ChatEvent>) -> Result<(), ModelError> {
+    let key = sent.index.as_ref().map(|index| index.as_u64().map_or_else(|| Key::Text(index.to_string()), Key::Number));
+    let function = sent.function.as_ref();
+    let text = function.and_then(|function| function.arguments).map_or(Cow::Borrowed(""), json_text);
+    let name = function.and_then(|function| function.name.as_deref()).unwrap_or_default();
+    calls.push(&Delta { key, id: sent.id.as_deref().unwrap_or_default(), name, text }, out)
+}
 
 /// Feeds the `tool_calls` lists of several deltas; gives (name, arguments) by index.
 fn check(deltas: &[&str], expected: &[(&str, &str)]) {
     let mut calls = Calls::default();
     let mut out = VecDeque::new();
     for delta in deltas {
-        let list: Vec<wire::Call<'_>> = serde_json::from_str(delta).expect("JSON");
+        let list: Vec<Sent<'_>> = serde_json::from_str(delta).expect("JSON");
         for call in &list {
-            calls.push(call, &mut out).expect("within bounds");
+            push(&mut calls, call, &mut out).expect("within bounds");
         }
     }
     let mut seen: Vec<(String, String)> = Vec::new();
@@ -126,7 +154,7 @@ fn arguments_are_passed_on_as_they_came() {
 
 #[test]
 fn calls_and_their_bytes_have_a_bound() {
-    let push = |calls: &mut Calls, json: &str| calls.push(&serde_json::from_str(json).expect("JSON"), &mut VecDeque::new());
+    let push = |calls: &mut Calls, json: &str| push(calls, &serde_json::from_str(json).expect("JSON"), &mut VecDeque::new());
     let mut calls = Calls::default();
     for index in 0..MAX_CALLS {
         push(&mut calls, &format!(r#"{{"index":{index},"function":{{"name":"t"}}}}"#)).expect("allowed");

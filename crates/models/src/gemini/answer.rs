@@ -95,7 +95,11 @@ fn part(part: &Part<'_>, answer: &mut Answer) -> Result<(), ModelError> {
     }
     if let Some(signature) = part.thought_signature.as_deref().filter(|signature| !signature.is_empty()) {
         let layout = answer.sealing(signature.len())?;
-        if thought { layout.sign_thinking(signature, "") } else { layout.sign(signature) }
+        match &part.function_call {
+            Some(_) => layout.sign_call(signature),
+            None if thought => layout.sign_thinking(signature, ""),
+            None => layout.sign_text(text.len(), signature),
+        }
     }
     Ok(())
 }

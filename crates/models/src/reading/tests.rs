@@ -1,10 +1,11 @@
 use bytes::Bytes;
-use domain::{FinishReason, TokenUsage};
+use domain::{FinishReason, ModelRef, TokenUsage};
 use egress::EgressError;
 use proptest::prelude::*;
 use tokio::runtime::{Builder, Runtime};
 
 use super::*;
+use crate::{Api, answer::Answer};
 
 const IDLE: Duration = Duration::from_secs(30);
 
@@ -60,7 +61,9 @@ async fn seen(mut events: ChatStream) -> Seen {
 
 fn reading(chunks: Chunks) -> Reading {
     let deadline = Instant::now() + Duration::from_secs(600);
-    Reading::new(chunks, Answer::new("p".to_owned(), 0), IDLE, deadline, CancellationToken::new())
+    let answer = Answer::new(ModelRef { provider: "p".into(), name: "m".into() });
+    let patience = Patience { first: IDLE, idle: IDLE, deadline };
+    Reading::new(chunks, Decoding::new(Api::Chat.wire().decoder(), answer), patience, CancellationToken::new())
 }
 
 type Piece = Result<Bytes, EgressError>;

@@ -22,15 +22,18 @@ fn sealed() -> Reasoning {
     layout.text(1);
     layout.text(1);
     layout.call();
-    layout.sign("s3");
-    layout.text(1);
+    layout.sign_call("s3");
+    layout.sign_call("s4");
+    layout.text(2);
+    layout.sign_text(1, "s5");
+    layout.sign_text(0, "s6");
     Reasoning { text: "hm猫".into(), signature: layout.sealed(&model("m")) }
 }
 
 #[test]
 fn the_order_and_the_signatures_come_back() {
     let (reasoning, calls) = (sealed(), [call("call_1")]);
-    let (m, text) = (model("m"), "abc");
+    let (m, text) = (model("m"), "abcd");
     let stored = Stored::new(&m, text, Some(&reasoning), &calls);
     assert!(stored.is_sealed());
     assert_eq!(
@@ -42,6 +45,8 @@ fn the_order_and_the_signatures_come_back() {
             Piece::Text { text: "ab", signature: "" },
             Piece::Call { call: &calls[0], signature: "s3" },
             Piece::Text { text: "c", signature: "" },
+            Piece::Text { text: "d", signature: "s5" },
+            Piece::Text { text: "", signature: "s6" },
         ]
     );
 }
@@ -60,13 +65,13 @@ fn what_it_was_not_made_for_it_does_not_fit() {
                 .all(|piece| matches!(piece, Piece::Text { signature: "", .. } | Piece::Call { signature: "", .. }))
         );
     };
-    plain("another", "abc", &reasoning, &calls[..1]);
-    plain("m", "abcd", &reasoning, &calls[..1]);
+    plain("another", "abcd", &reasoning, &calls[..1]);
+    plain("m", "abcde", &reasoning, &calls[..1]);
     plain("m", "猫", &reasoning, &calls[..1]);
-    plain("m", "abc", &reasoning, &calls);
-    plain("m", "abc", &reasoning, &[]);
-    plain("m", "abc", &Reasoning { text: "h".into(), ..reasoning.clone() }, &calls[..1]);
-    plain("m", "abc", &Reasoning { signature: Some("c2lnbmVk".into()), ..reasoning }, &calls[..1]);
+    plain("m", "abcd", &reasoning, &calls);
+    plain("m", "abcd", &reasoning, &[]);
+    plain("m", "abcd", &Reasoning { text: "h".into(), ..reasoning.clone() }, &calls[..1]);
+    plain("m", "abcd", &Reasoning { signature: Some("c2lnbmVk".into()), ..reasoning }, &calls[..1]);
 }
 
 #[test]

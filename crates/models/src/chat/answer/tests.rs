@@ -1,20 +1,21 @@
+use domain::{ChatEvent, ModelRef, TokenUsage};
+
 use super::*;
+use crate::{Api, answer::MAX_TEXT, example};
+
+fn model() -> ModelRef {
+    ModelRef { provider: "p".into(), name: "m".into() }
+}
 
 /// Events of the frames, then the end.
 fn read(frames: &[&str]) -> (Vec<ChatEvent>, Result<ChatEvent, ModelError>) {
-    let mut answer = Answer::new("p".to_owned(), 1);
-    let mut out = VecDeque::new();
-    for frame in frames {
-        if let Err(error) = answer.frame("", frame.as_bytes(), &mut out) {
-            return (out.into(), Err(error));
-        }
-    }
-    (out.into(), answer.end())
+    let frames: Vec<_> = frames.iter().map(|data| ("", *data)).collect();
+    example::read(Api::Chat, &model(), &frames)
 }
 
 fn end_of(frames: &[&str]) -> Result<FinishReason, ModelError> {
     read(frames).1.map(|end| match end {
-        ChatEvent::Done { finish, retries: 1, .. } => finish,
+        ChatEvent::Done { finish, retries: 0, .. } => finish,
         other => panic!("{other:?}"),
     })
 }
@@ -47,7 +48,7 @@ fn text_reasoning_model_and_usage() {
         reasoning_tokens: Some(2),
         ..TokenUsage::default()
     };
-    assert_eq!(end, Ok(ChatEvent::Done { finish: FinishReason::Stop, usage, retries: 1 }));
+    assert_eq!(end, Ok(ChatEvent::Done { finish: FinishReason::Stop, usage, retries: 0 }));
 }
 
 #[test]
@@ -87,8 +88,7 @@ fn an_error_in_the_stream_ends_it_and_what_came_before_counts() {
     assert_eq!(end_of(&[r#"{"error":null,"choices":[]}"#, "[DONE]"]), Ok(FinishReason::Stop));
     assert!(matches!(end_of(&["{"]), Err(ModelError::Protocol(_))));
     assert!(matches!(end_of(&["[]"]), Err(ModelError::Protocol(_))));
-    let mut answer = Answer::new("p".to_owned(), 0);
-    let named = answer.frame("error", br#"{"message":"no capacity","code":"rate_limit"}"#, &mut VecDeque::new());
+    let named = example::read(Api::Chat, &model(), &[("error", r#"{"message":"no capacity","code":"rate_limit"}"#)]).1;
     assert_eq!(named, Err(ModelError::RateLimited { retry_after: None }));
 }
 
@@ -105,9 +105,8 @@ fn the_old_function_call_is_a_call() {
 #[test]
 fn a_whole_answer_is_one_too() {
     let read = |body: &str| {
-        let mut out = VecDeque::new();
-        let mut answer = Answer::new("p".to_owned(), 0);
-        answer.whole(body.as_bytes(), &mut out).and_then(|()| answer.end()).map(|_| out.len())
+        let (events, end) = example::read_whole(Api::Chat, &model(), body);
+        end.map(|_| events.len())
     };
     assert_eq!(read(r#"{"choices":[{"message":{"role":"assistant","content":"a"},"finish_reason":"stop"}]}"#), Ok(1));
     assert_eq!(
@@ -122,12 +121,8 @@ fn a_whole_answer_is_one_too() {
 
 #[test]
 fn an_answer_has_a_bound() {
-    let mut answer = Answer::new("p".to_owned(), 0);
-    let frame = format!(r#"{{"choices":[{{"delta":{{"content":"{}"}}}}]}}"#, "x".repeat(1_000_000));
-    let mut out = VecDeque::new();
-    for _ in 0..4 {
-        answer.frame("", frame.as_bytes(), &mut out).expect("allowed");
-        out.clear();
-    }
-    assert!(matches!(answer.frame("", frame.as_bytes(), &mut out), Err(ModelError::Protocol(_))));
+    let piece = "x".repeat(MAX_TEXT / 5);
+    let frame = format!(r#"{{"choices":[{{"delta":{{"content":"{piece}"}}}}]}}"#);
+    let (events, end) = read(&[frame.as_str(); 6]);
+    assert_eq!((events.len(), end), (5, Err(ModelError::Protocol("an answer of more than 4 MiB"))));
 }

@@ -1,79 +1,17 @@
-use std::time::Duration;
-
-use domain::{ModelRef, OrgId, Reasoning, RunId, RunKey, ThreadId, ToolName, UserId};
-use egress::Url;
 use serde_json::json;
 
 use super::*;
-use crate::{provider, provider::Dialect};
+use crate::{
+    Api,
+    example::{self, asked, body_text as text, history},
+};
 
-fn endpoint(provider_name: &str, name: &str, effort: bool) -> Endpoint {
-    Endpoint {
-        model: ModelRef { provider: provider_name.into(), name: name.into() },
-        url: Url::parse("http://h/v1/chat/completions").unwrap(),
-        key: None,
-        effort,
-        idle_timeout: Duration::from_secs(1),
-        dialect: provider(provider_name).map_or(Dialect::COMPATIBLE, |row| row.dialect),
-    }
-}
-
-fn asked(messages: Vec<ChatMessage>) -> ChatRequest {
-    ChatRequest {
-        identity: RunIdentity {
-            org: OrgId::parse("acme").unwrap(),
-            user: UserId::parse("ada").unwrap(),
-            thread: ThreadId::parse("t".repeat(200)).unwrap(),
-            run: RunId::parse("r").unwrap(),
-            key: RunKey::parse("k").unwrap(),
-            attempt: 1,
-            step: 1,
-            parent_run: None,
-            resume: Vec::new(),
-            state: None,
-        },
-        system: "Be kind.".into(),
-        messages,
-        tools: vec![ToolSpec {
-            name: ToolName::parse("clock").unwrap(),
-            description: "The time.".into(),
-            parameters: json!({"type": "object", "properties": {}}),
-        }],
-        tool_choice: ToolChoice::Auto,
-        max_output_tokens: 2_048,
-        effort: Effort::Medium,
-        timeout: Duration::from_secs(60),
-    }
+fn endpoint(provider_name: &str, name: &str, reasoning: bool) -> Endpoint {
+    example::endpoint(Api::Chat, provider_name, name, Some(reasoning))
 }
 
 fn user(text: &str) -> ChatMessage {
-    ChatMessage::User { parts: vec![Part::Text { text: text.into() }] }
-}
-
-fn call(id: &str, arguments: &str) -> ToolCall {
-    ToolCall { id: ToolCallId::parse(id).unwrap(), name: ToolName::parse("clock").unwrap(), arguments: arguments.into() }
-}
-
-const CALL: &str = "call_01JDXK3V8ZQ4R5S6T7V8W9X0Y1";
-
-fn history() -> Vec<ChatMessage> {
-    vec![
-        user("what time is it? 猫"),
-        ChatMessage::Assistant {
-            text: String::new(),
-            reasoning: Some(Reasoning { text: "hm".into(), signature: None }),
-            tool_calls: vec![call(CALL, r#"{"zone": "UTC"}"#)],
-        },
-        ChatMessage::Tool {
-            call: ToolCallId::parse(CALL).unwrap(),
-            name: ToolName::parse("clock").unwrap(),
-            content: "12:00".into(),
-        },
-    ]
-}
-
-fn text(endpoint: &Endpoint, request: &ChatRequest) -> String {
-    String::from_utf8(body(endpoint, request)).unwrap()
+    example::user(&[text])
 }
 
 #[test]
@@ -95,7 +33,7 @@ fn two_turns_share_their_bytes_up_to_the_new_message() {
     let mut second = asked(history());
     second.messages.push(user("and now?"));
     second.tool_choice = ToolChoice::None;
-    second.effort = Effort::High;
+    second.effort = domain::Effort::High;
     second.max_output_tokens = 9;
     let (first, second) = (text(&model, &first), text(&model, &second));
     let shared = first.find(r#"],"reasoning_effort"#).expect("after the messages");
@@ -109,7 +47,7 @@ fn two_turns_share_their_bytes_up_to_the_new_message() {
 fn providers_get_what_they_document() {
     let value = |model: &Endpoint, request: &ChatRequest| serde_json::from_str::<Value>(&text(model, request)).unwrap();
     let openai = value(&endpoint("openai", "gpt-5-mini", true), &asked(history()));
-    assert_eq!((&openai["max_completion_tokens"], &openai["max_tokens"]), (&json!(2_048), &Value::Null));
+    assert_eq!((&openai["max_completion_tokens"], &openai["max_tokens"]), (&json!(2_048 + 8_192), &Value::Null));
     assert_eq!(openai["reasoning_effort"], "medium");
     let key = openai["prompt_cache_key"].as_str().unwrap();
     assert!(key.len() <= 64 && !key.contains("tttt") && !key.contains("ada"), "{key}");
@@ -129,11 +67,8 @@ fn providers_get_what_they_document() {
 }
 
 #[test]
-fn arguments_that_are_no_object_do_not_break_the_history() {
-    for (came, sent) in [("", "{}"), ("{\"a\":", "{}"), ("[1]", "{}"), ("null", "{}"), (" {\"a\": 1} ", " {\"a\": 1} ")] {
-        assert_eq!(arguments(&call("call_1", came)), sent, "{came}");
-    }
-    let empty = ChatMessage::Assistant { text: String::new(), reasoning: None, tool_calls: Vec::new() };
+fn a_row_that_says_nothing_is_left_out() {
+    let empty = example::assistant("", None, Vec::new());
     assert!(!text(&endpoint("local", "m", false), &asked(vec![user("hi"), empty])).contains("assistant"));
 }
 
