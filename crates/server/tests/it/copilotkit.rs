@@ -134,7 +134,7 @@ async fn an_active_run_is_joined_and_stopped() {
         };
         tokio::join!(connect, stop).0
     };
-    let (run, joined) = bounded(async { tokio::join!(run, others) }).await;
+    let (run, joined) = Box::pin(bounded(async { tokio::join!(run, others) })).await;
     let events = joined.events();
     let kinds: Vec<_> = events.iter().map(|(_, event)| event["type"].as_str().unwrap()).collect();
     assert_eq!(kinds[..2], ["RUN_STARTED", "MESSAGES_SNAPSHOT"]);
