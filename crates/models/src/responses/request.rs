@@ -64,7 +64,7 @@ enum Item<'a> {
 #[serde(untagged)]
 enum Content<'a> {
     Text(String),
-    Parts(Vec<Input<'a>>),
+    Parts(Vec<Said<'a>>),
 }
 
 #[derive(Serialize)]
@@ -75,7 +75,7 @@ enum Summary {
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
-enum Input<'a> {
+enum Said<'a> {
     InputText {
         text: Cow<'a, str>,
     },
@@ -153,7 +153,7 @@ fn answered<'a>(piece: Piece<'_>, calls: &'a [ToolCall]) -> Option<Item<'a>> {
     match piece {
         Piece::Text { text: "", .. } | Piece::Thinking { signature: "", .. } | Piece::Opaque { .. } => None,
         Piece::Text { text, .. } => {
-            let content = Content::Parts(vec![Input::OutputText { text: text.to_owned() }]);
+            let content = Content::Parts(vec![Said::OutputText { text: text.to_owned() }]);
             Some(Item::Message { role: "assistant", content })
         }
         Piece::Thinking { text, signature, id } => Some(Item::Reasoning {
@@ -177,15 +177,15 @@ fn content(parts: &[Part]) -> Content<'_> {
     Content::Parts(parts.iter().map(input).collect())
 }
 
-fn input(part: &Part) -> Input<'_> {
-    let left_out = |what: &str| Input::InputText { text: Cow::Owned(left_out(what)) };
-    let image = |url| Input::InputImage { image_url: Some(url), file_id: None };
+fn input(part: &Part) -> Said<'_> {
+    let left_out = |what: &str| Said::InputText { text: Cow::Owned(left_out(what)) };
+    let image = |url| Said::InputImage { image_url: Some(url), file_id: None };
     let (filename, file_data, file_url, file_id) = match part {
-        Part::Text { text } => return Input::InputText { text: Cow::Borrowed(text) },
+        Part::Text { text } => return Said::InputText { text: Cow::Borrowed(text) },
         Part::Image { source: Source::Data { value, mime } } => return image(Cow::Owned(data_url(mime, value))),
         Part::Image { source: Source::Url { value, .. } } => return image(Cow::Borrowed(value)),
         Part::Image { source: Source::File { value, .. } } => {
-            return Input::InputImage { image_url: None, file_id: Some(value) };
+            return Said::InputImage { image_url: None, file_id: Some(value) };
         }
         Part::Audio { .. } => return left_out("audio"),
         Part::Video { .. } => return left_out("video"),
@@ -193,7 +193,7 @@ fn input(part: &Part) -> Input<'_> {
         Part::Document { source: Source::Url { value, .. } } => (None, None, Some(value.as_str()), None),
         Part::Document { source: Source::File { value, .. } } => (None, None, None, Some(value.as_str())),
     };
-    Input::InputFile { filename, file_data, file_url, file_id }
+    Said::InputFile { filename, file_data, file_url, file_id }
 }
 
 #[cfg(test)]
