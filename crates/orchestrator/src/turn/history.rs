@@ -132,7 +132,7 @@ pub(super) fn for_model(name: &ToolName) -> ToolName {
 }
 
 /// `text` as the text of a JSON object; `None` if it is none. No arguments are an empty object.
-fn object(text: &str) -> Option<Cow<'_, str>> {
+pub(super) fn object(text: &str) -> Option<Cow<'_, str>> {
     if text.trim().is_empty() {
         return Some(Cow::Borrowed("{}"));
     }

@@ -1,6 +1,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod bench;
+mod client_tools;
 
 use domain::{Bundle, CancelReason, ChatEvent, ChatMessage, ModelError, Part, RoleName, RunKey, RunStatus};
 use serde_json::{Value, json};

@@ -1,6 +1,6 @@
 //! Step 5, the model's calls: run them, show each result as it comes, answer every one but those the client runs.
 
-use std::pin::pin;
+use std::{borrow::Cow, pin::pin};
 
 use catalog::{CallBounds, CallContext, CallResult, Entry, Policy, Question, Verdict, check_client_call};
 use domain::{Effect, Event, Ids, Limits, Message, ToolCall, ToolName, crash};
@@ -10,7 +10,7 @@ use tokio::time::Duration;
 
 use super::{
     halt::{Halt, Watch},
-    ids,
+    history, ids,
     offer::{Found, Shelf},
     out::Out,
     prompt::Note,
@@ -86,7 +86,7 @@ pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>
     for ((row, open), call) in rows.into_iter().zip(open).zip(calls) {
         match row {
             Some(row) => results.rows.push(row),
-            None if open && results.halt.is_none() => results.open.push(call.clone()),
+            None if open && results.halt.is_none() => results.open.push(as_object(call)),
             None => {
                 let note = if open { Note::CallNeverRun } else { Note::CallCutOff };
                 results.rows.push(answer(bench.ids, call, CallResult::failed(&note.text()), out));
@@ -94,6 +94,12 @@ pub(super) async fn run(bench: &Bench<'_>, calls: &[ToolCall], watch: &Watch<'_>
         }
     }
     results
+}
+
+/// The call as a client is told of it: its arguments an object, however the model wrote them.
+fn as_object(call: &ToolCall) -> ToolCall {
+    let arguments = history::object(&call.arguments).map_or_else(|| call.arguments.clone(), Cow::into_owned);
+    ToolCall { arguments, ..call.clone() }
 }
 
 /// Answers calls that will never run.

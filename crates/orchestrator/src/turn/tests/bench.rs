@@ -28,6 +28,8 @@ pub(super) enum Act {
     Stop(Stop),
     /// The user loses the membership.
     Leave,
+    /// The last reader's socket closes.
+    Away,
     /// Never again anything.
     Hang,
 }
@@ -78,6 +80,7 @@ impl ChatModel for Scripted {
                         Act::Say(event) => return Some((Ok(event), acts)),
                         Act::Fail(error) => return Some((Err(error), acts)),
                         Act::Stop(stop) => control.stop_for(stop),
+                        Act::Away => control.set_unattended(true),
                         Act::Leave => drop(store.remove_user(&identity.org, &identity.user).await.unwrap()),
                         Act::Hang => std::future::pending().await,
                     }
@@ -160,24 +163,48 @@ impl Bench {
         self.model.requests.lock().unwrap().clone()
     }
 
+    /// What tells the run under way to stop.
+    pub(super) fn control(&self) -> Arc<dyn Fn() -> Arc<RunControl> + Send + Sync> {
+        let model = self.model.clone();
+        Arc::new(move || model.control.lock().unwrap().clone().unwrap())
+    }
+
+    pub(super) fn input(&self) -> RunInput {
+        RunInput { state: Some(json!({"tab": 1})), name: self.principal.name.clone(), ..RunInput::default() }
+    }
+
     /// A new message, claimed and run.
     pub(super) async fn say(&self, words: &str) -> Ran {
+        self.say_with(words, self.input()).await
+    }
+
+    pub(super) async fn say_with(&self, words: &str, input: RunInput) -> Ran {
+        assert!(matches!(self.accept(Some(words), &[], input).await, Accepted::Fresh(_)));
+        self.go_on().await
+    }
+
+    /// Results for what waits, then the run that goes on.
+    pub(super) async fn results(&self, answers: &[domain::Answer], input: RunInput) -> Ran {
+        assert!(matches!(self.accept(None, answers, input).await, Accepted::Fresh(_)));
+        self.go_on().await
+    }
+
+    async fn accept(&self, words: Option<&str>, answers: &[domain::Answer], input: RunInput) -> Accepted {
         let turn = self.turns.fetch_add(1, Ordering::Relaxed) + 1;
-        let message = NewMessage {
+        let message = words.map(|words| NewMessage {
             id: MessageId::parse(format!("u{turn}")).unwrap(),
             parts: vec![domain::Part::Text { text: words.to_owned() }],
-        };
-        let input = RunInput { state: Some(json!({"tab": 1})), name: self.principal.name.clone(), ..RunInput::default() };
+        });
         let accept = Accept {
             principal: &self.principal,
             thread: &self.thread,
             run: &RunId::parse(format!("r{turn}")).unwrap(),
             thread_key: ThreadKey::parse(format!("T{turn}")).unwrap(),
             run_key: RunKey::parse(format!("R{turn}")).unwrap(),
-            message: Some(&message),
+            message: message.as_ref(),
             replaces: None,
             last_user: None,
-            answers: &[],
+            answers,
             cut_off: "cut off",
             parent_run: None,
             input: &input,
@@ -185,8 +212,7 @@ impl Bench {
             when_busy: WhenBusy::Queue,
             need_worker: false,
         };
-        assert!(matches!(self.parts.store.accept(accept).await.unwrap(), Accepted::Fresh(_)));
-        self.go_on().await
+        self.parts.store.accept(accept).await.unwrap()
     }
 
     /// Claims what is queued and runs it.
