@@ -120,7 +120,7 @@ impl Writer {
         std::mem::take(&mut self.waiters)
     }
 
-    /// Commits the physical transaction; the caller answers the waiters. Waits for the disk with [`Durability::Full`].
+    /// Commits the physical transaction; the caller answers the waiters. Waits for the disk with [`Durability::Full`](crate::Durability).
     pub(super) fn commit(&mut self) -> Answer {
         if !self.open {
             return Ok(());
