@@ -2,7 +2,7 @@
 //!
 //! Four wires, our own from the bytes up, because what comes back is untrusted and every part of it is bounded: `chat`
 //! (OpenAI-compatible), `responses`, `anthropic`, `gemini`. A wire is pure: it builds a request and reads frames
-//! ([`wire::Wire`]). What they share is in one place each: `sse` and `decoding` (bounded frames to events), `reading` (timers, the one end),
+//! (`wire`). What they share is in one place each: `sse` and `decoding` (bounded frames to events), `reading` (timers, the one end),
 //! `answer` and `calls` (bounded text and tool calls), `seal` (reasoning that goes back), `failure` and `retry` (errors by
 //! what a caller can do), `endpoint` (one request), `failover` (which model, and when again).
 //! This crate decides nothing about roles, tools or what is left out of a conversation. No provider's body, no key and

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod failover;
+mod local;
 mod peer;
 mod speech;
 mod suite;

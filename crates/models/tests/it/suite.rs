@@ -56,7 +56,7 @@ fn assert_rich(seen: &Seen, speech: Speech) {
     assert_eq!((seen.text.as_str(), seen.reasoning.as_str()), (TEXT, THOUGHT), "{speech:?}");
     assert_eq!(seen.calls, called(&[("one", "{\"a\":\"猫\"}"), ("two", "{}")]), "{speech:?}");
     assert_eq!(seen.end, Ok((FinishReason::ToolCalls, 0)), "{speech:?}");
-    assert_eq!(seen.sealed, speech.0 != Api::Chat, "{speech:?}");
+    assert_eq!((seen.sealed, seen.tokens), (speech.0 != Api::Chat, Some(3)), "{speech:?}");
     assert_eq!(seen.model.as_deref(), Some("m-1"), "{speech:?}");
 }
 

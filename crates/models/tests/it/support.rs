@@ -60,6 +60,8 @@ pub(crate) struct Seen {
     pub(crate) reasoning: String,
     pub(crate) calls: Vec<(String, String)>,
     pub(crate) sealed: bool,
+    /// Tokens of the answer, if they were counted.
+    pub(crate) tokens: Option<u64>,
     /// Who said it last that it answers.
     pub(crate) model: Option<String>,
     /// What was tried before, by model.
@@ -74,6 +76,7 @@ pub(crate) async fn ask(model: &dyn ChatModel, timeout: Duration) -> Seen {
         reasoning: String::new(),
         calls: Vec::new(),
         sealed: false,
+        tokens: None,
         model: None,
         failed: Vec::new(),
         end: Err(ModelError::Cut),
@@ -95,7 +98,8 @@ pub(crate) async fn ask(model: &dyn ChatModel, timeout: Duration) -> Seen {
                         seen.calls.push((name, String::new()));
                     }
                     Ok(ChatEvent::ToolArguments { index, delta }) => seen.calls[index].1.push_str(&delta),
-                    Ok(ChatEvent::Done { finish, retries, .. }) => {
+                    Ok(ChatEvent::Done { finish, usage, retries }) => {
+                        seen.tokens = usage.output_tokens;
                         (seen.end, ended) = (Ok((finish, retries)), true);
                     }
                     Err(error) => (seen.end, ended) = (Err(error), true),
