@@ -53,7 +53,6 @@ function waitsFor(adapter, client, n, names) {
 async function leaveOpen(client, text, tool) {
   client.send(text);
   await until("the call", () => tool.calls === 1);
-  await until("the end of the leg", () => posts(client)[0].stream.ended);
   return reload(client);
 }
 
@@ -67,6 +66,18 @@ export const toolCases = {
     assert.equal(posts(client).length, 2);
     waitsFor(adapter, client, 0, ["get_location"]);
     await shows(`user: ${text}`, calls("get_location"), gets(LOCATION), `assistant: done: ${JSON.stringify(LOCATION)}`);
+    close(client);
+  },
+
+  "client tool: the page hears of a call once the run has ended that waits for it": async (adapter) => {
+    let active = "not called";
+    const location = tool("get_location", async () => {
+      active = (await hydrate(threadId)).activeRun;
+      return LOCATION;
+    });
+    const { client, threadId } = await begin(adapter, { tools: [location] });
+    assert.deepEqual(await say(client, call("get_location")), { error: undefined });
+    assert.equal(active, null);
     close(client);
   },
 
