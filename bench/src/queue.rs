@@ -97,6 +97,7 @@ async fn acknowledge(store: Store, lane: usize) {
             thread: None,
             org_runs: Limits::default().concurrent_runs,
             lease: Duration::from_secs(15),
+            decide: None,
         };
         let claimed = store.claim(claim).await.unwrap();
         if claimed.is_empty() {

@@ -81,6 +81,11 @@ impl Catalog {
         })
     }
 
+    /// Whether [`Catalog::mount`] may give more than [`Catalog::own`].
+    pub fn has_sources(&self) -> bool {
+        !self.sources.is_empty()
+    }
+
     /// All tools there are for a person now. A source that is away brings none; its tools never take the place of the
     /// application's.
     pub async fn mount(&self, principal: &Principal) -> Tools {

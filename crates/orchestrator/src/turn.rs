@@ -74,6 +74,25 @@ pub(crate) async fn run(parts: &Parts, claimed: Claimed, writer: RunWriter, cont
     Box::pin(turn.end(way, claimed_at)).await;
 }
 
+/// Steps 2 to 4 of a fresh run, if nobody judges and nothing is to be ranked: then they need nothing but its row.
+pub(crate) fn decide_ahead(parts: &Parts, record: &RunRecord) -> Option<Decision> {
+    let input = record.input.as_ref()?;
+    let channel = parts.settings.channels.get(&record.channel)?;
+    if parts.catalog.has_sources() {
+        return None;
+    }
+    let judgment = judge::unjudged(&parts.roster);
+    let role = parts.roster.get(&judgment.role)?;
+    let shelf = Shelf {
+        tools: parts.catalog.own(),
+        channel: &channel.tools,
+        client: &input.client_tools,
+        commands: &parts.settings.commands,
+        role,
+    };
+    Some(judgment.decision(role, shelf.offer_unranked()?, parts.roster.version()))
+}
+
 struct Turn<'a> {
     parts: &'a Parts,
     lease: &'a RunLease,
@@ -213,16 +232,8 @@ impl<'a> Turn<'a> {
             Message::User { parts, .. } => Some(text_of(parts)),
             _ => None,
         });
-        let decision = Decision {
-            role: shelf.role.name.clone(),
-            tier: judgment.tier,
-            in_scope: judgment.in_scope,
-            bundle: judgment.bundle,
-            degraded: judgment.degraded,
-            facts: serde_json::Map::new(),
-            tools: shelf.offer(&query.unwrap_or_default()),
-            roster_version: self.parts.roster.version().to_owned(),
-        };
+        let tools = shelf.offer(&query.unwrap_or_default());
+        let decision = judgment.decision(shelf.role, tools, self.parts.roster.version());
         let store = &self.parts.store;
         persist(|| store.decide_run(self.lease, &decision).boxed()).await?;
         Ok(decision)

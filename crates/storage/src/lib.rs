@@ -37,8 +37,8 @@ pub use interrupts::{NewInterrupt, OpenInterrupt};
 pub use messages::{History, StoredMessage};
 pub use migrate::Migrations;
 pub use runs::{
-    Accept, Accepted, Beat, CancelOutcome, Claim, Claimed, Finish, ModelCall, NewMessage, Refusal, RunLease, RunRecord, RunRef,
-    StepCommit, WhenBusy,
+    Accept, Accepted, Beat, CancelOutcome, Claim, Claimed, Decide, Finish, ModelCall, NewMessage, Refusal, RunLease, RunRecord,
+    RunRef, StepCommit, WhenBusy,
 };
 pub use store::{Durability, Engine, Store, StoreOptions};
 pub use sweep::{DeadRun, SweepPolicy, Swept};

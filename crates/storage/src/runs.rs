@@ -124,7 +124,7 @@ pub enum Refusal {
     NothingWaits,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Clone, Copy)]
 pub struct Claim<'a> {
     pub worker: &'a WorkerId,
     /// At most so many runs.
@@ -134,7 +134,12 @@ pub struct Claim<'a> {
     /// `limits.concurrent_runs` of an organization over all processes.
     pub org_runs: u32,
     pub lease: Duration,
+    /// What is decided of a run that nobody decided for yet, if that can be said from its row alone.
+    pub decide: Option<&'a Decide<'a>>,
 }
+
+/// See [`Claim::decide`].
+pub type Decide<'a> = dyn Fn(&RunRecord) -> Option<Decision> + Send + Sync + 'a;
 
 /// A run that is now ours, and its row.
 #[derive(Debug, Clone, PartialEq)]

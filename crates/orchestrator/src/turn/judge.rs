@@ -1,8 +1,8 @@
 //! Step 2, on a fresh turn only: who answers, how hard, and whether it is in scope.
 
-use domain::{Bundle, Decision, Effort, RoleName};
+use domain::{Bundle, Decision, Effort, RoleName, ToolName};
 
-use crate::Roster;
+use crate::{RoleDefinition, Roster};
 
 /// What is known of a turn before the model is asked.
 #[derive(Debug, Clone, PartialEq)]
@@ -23,6 +23,20 @@ impl Judgment {
             in_scope: decision.in_scope,
             bundle: decision.bundle,
             degraded: decision.degraded,
+        }
+    }
+
+    /// What is stored of it, with the exact tools of the run.
+    pub(super) fn decision(self, role: &RoleDefinition, tools: Vec<ToolName>, roster_version: &str) -> Decision {
+        Decision {
+            role: role.name.clone(),
+            tier: self.tier,
+            in_scope: self.in_scope,
+            bundle: self.bundle,
+            degraded: self.degraded,
+            facts: serde_json::Map::new(),
+            tools,
+            roster_version: roster_version.to_owned(),
         }
     }
 }

@@ -75,6 +75,11 @@ impl<'a> Shelf<'a> {
         by_name.into_values().collect()
     }
 
+    /// The whole offer if it needs no ranking.
+    pub(super) fn offer_unranked(&self) -> Option<Vec<ToolName>> {
+        (self.candidates().len() <= MAX_RANKED).then(|| self.offer(""))
+    }
+
     /// What is admitted, with the text it is ranked by: one of each name a model would see, the server side's first.
     fn candidates(&self) -> Vec<(String, ToolName)> {
         let server = self.tools.iter().chain(self.channel.iter()).map(|entry| entry.contract.name.clone());

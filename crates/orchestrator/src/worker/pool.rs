@@ -7,7 +7,7 @@ use std::{
 };
 
 use domain::{RunKey, ThreadKey, WorkerId};
-use storage::{Claim, RunLease};
+use storage::{Claim, RunLease, RunRecord};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::{sync::CancellationToken, task::TaskTracker};
 
@@ -16,6 +16,7 @@ use crate::{
     control::Stop,
     hub::{Local, lock},
     orchestrator::Inner,
+    turn,
 };
 
 pub(super) struct Pool {
@@ -77,7 +78,10 @@ impl Pool {
         let max = free.min(CLAIM);
         let asked = Instant::now();
         let org_runs = self.inner.parts.settings.limits.concurrent_runs;
-        let claim = Claim { worker: &self.id, max, thread: self.thread.as_ref(), org_runs, lease: LEASE };
+        let parts = &self.inner.parts;
+        let decide = |record: &RunRecord| turn::decide_ahead(parts, record);
+        let thread = self.thread.as_ref();
+        let claim = Claim { worker: &self.id, max, thread, org_runs, lease: LEASE, decide: Some(&decide) };
         let claimed = match Box::pin(self.inner.parts.store.claim(claim)).await {
             Ok(claimed) => claimed,
             Err(error) => {

@@ -196,13 +196,13 @@ impl Desk {
     /// Another process takes the run.
     pub async fn claim_elsewhere(&self) -> Claimed {
         let worker = WorkerId::parse("elsewhere").unwrap();
-        let claim = Claim { worker: &worker, max: 1, thread: None, org_runs: 64, lease: Duration::from_secs(15) };
+        let claim = Claim { worker: &worker, max: 1, thread: None, org_runs: 64, lease: Duration::from_secs(15), decide: None };
         self.store().claim(claim).await.unwrap().remove(0)
     }
 
     pub async fn claim_or_none(&self) -> Option<Claimed> {
         let worker = WorkerId::parse("elsewhere").unwrap();
-        let claim = Claim { worker: &worker, max: 1, thread: None, org_runs: 64, lease: Duration::from_secs(15) };
+        let claim = Claim { worker: &worker, max: 1, thread: None, org_runs: 64, lease: Duration::from_secs(15), decide: None };
         self.store().claim(claim).await.unwrap().pop()
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::crash;
+use domain::{Decision, crash};
 
 use super::record::run_columns;
 use crate::retry::retry;
-use crate::row::millis;
+use crate::row::{millis, to_json};
 use crate::{Claim, Claimed, Engine, RunRecord, StorageError, Store, Tx, Value};
 
 /// How often one claim looks again when others were quicker.
@@ -94,8 +94,13 @@ impl Store {
             let Some(room) = room.get_mut(&org).filter(|room| **room > 0) else { continue };
             // Two claimers without an organization's row to wait for may both find the thread free.
             let taken = self.take(&mut tx, claim, run, now).await.map_err(meeting)?;
-            if let Some(record) = taken {
+            if let Some(mut record) = taken {
                 *room -= 1;
+                if record.decision.is_none()
+                    && let Some(decision) = claim.decide.and_then(|decide| decide(&record))
+                {
+                    decide(&mut tx, &mut record, decision).await?;
+                }
                 claimed.push(Claimed { lease: record.lease(), record });
             }
         }
@@ -140,6 +145,14 @@ impl Store {
         let params = [run.into(), claim.worker.as_str().into(), (now + millis(claim.lease)).into(), now.into()];
         tx.row(sql, &params).await?.as_ref().map(RunRecord::read).transpose()
     }
+}
+
+/// One commit less before the model is asked.
+async fn decide(tx: &mut Tx, record: &mut RunRecord, decision: Decision) -> Result<(), StorageError> {
+    let sql = "UPDATE runs SET decision = $2 WHERE key = $1";
+    tx.execute(sql, &[record.reference.key.as_str().into(), to_json(&decision)?.into()]).await?;
+    record.decision = Some(decision);
+    Ok(())
 }
 
 struct Round {

@@ -143,7 +143,7 @@ impl Db {
 
     pub(crate) async fn claim_within(&self, max: u32, org_runs: u32) -> Vec<Claimed> {
         let worker: WorkerId = id("worker");
-        self.store.claim(Claim { worker: &worker, max, thread: None, org_runs, lease: LEASE }).await.unwrap()
+        self.store.claim(Claim { worker: &worker, max, thread: None, org_runs, lease: LEASE, decide: None }).await.unwrap()
     }
 
     /// Claims the one run that can be claimed.

@@ -217,8 +217,14 @@ impl Bench {
 
     /// Claims what is queued and runs it.
     pub(super) async fn go_on(&self) -> Ran {
-        let claim =
-            Claim { worker: &WorkerId::parse("w").unwrap(), max: 1, thread: None, org_runs: 64, lease: Duration::from_secs(15) };
+        let claim = Claim {
+            worker: &WorkerId::parse("w").unwrap(),
+            max: 1,
+            thread: None,
+            org_runs: 64,
+            lease: Duration::from_secs(15),
+            decide: None,
+        };
         let claimed = self.parts.store.claim(claim).await.unwrap().pop().unwrap();
         let control = Arc::new(RunControl::new(std::time::Instant::now(), Duration::from_secs(15)));
         *self.model.control.lock().unwrap() = Some(control.clone());

@@ -249,7 +249,7 @@ async fn threads_of_one_person_do_not_wait_for_each_other_in_a_ring(db: Db) {
                 1 => drop(db.fresh(Say::new(&ada(), &thread, &format!("next {thread}"), "m2")).await),
                 _ => {
                     let run = format!("first {}", number % THREADS);
-                    drop(db.store.cancel(&ada(), &id(&run), CancelReason::Asked, "stopped").await.unwrap());
+                    db.store.cancel(&ada(), &id(&run), CancelReason::Asked, "stopped").await.unwrap();
                 }
             }
         }
