@@ -10,7 +10,7 @@ pub(crate) const MAX_CALLS: usize = 64;
 pub(crate) const MAX_BYTES: usize = 1024 * 1024;
 
 /// How a provider tells one call from another.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Key {
     Number(u64),
     /// Whatever else stands where a number should.

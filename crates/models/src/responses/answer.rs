@@ -21,9 +21,9 @@ const MAX_ITEMS: usize = 512;
 #[derive(Debug, Default)]
 pub(super) struct Decoder {
     /// Items that said something in pieces, or are over.
-    said: BTreeSet<u64>,
+    said: BTreeSet<Key>,
     /// The item whose reasoning came last.
-    thinking: Option<u64>,
+    thinking: Option<Key>,
     /// A part of the reasoning ended: the next one begins a paragraph.
     paragraph: bool,
 }
@@ -39,28 +39,28 @@ impl Decode for Decoder {
             return Ok(());
         }
         let said: Event<'_> = object(data, "an event that is none of a response")?;
-        let index = said.output_index.unwrap_or(0);
+        let key = || key_of(said.output_index, said.item_id.as_deref(), said.item.as_ref());
         let delta = || said.delta.map_or(Cow::Borrowed(""), json_text);
         match said.kind.as_deref().unwrap_or(event) {
             "response.output_text.delta" | "response.refusal.delta" => {
-                self.say(index);
+                self.say(key());
                 answer.text(&delta())
             }
-            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => self.think(index, &delta(), answer),
+            "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" => self.think(key(), &delta(), answer),
             "response.reasoning_summary_part.done" => {
                 self.paragraph = true;
                 Ok(())
             }
             "response.output_item.added" => match &said.item {
-                Some(item) if item.kind == "function_call" => call(index, item, json_of(item.arguments), answer),
+                Some(item) if item.kind == "function_call" => call(key(), item, json_of(item.arguments), answer),
                 _ => Ok(()),
             },
             "response.function_call_arguments.delta" => {
-                answer.call(&calls::Delta { key: Some(Key::Number(index)), id: "", name: "", text: delta() })
+                answer.call(&calls::Delta { key: Some(key()), id: "", name: "", text: delta() })
             }
-            "response.function_call_arguments.done" => rest_of_call(index, &json_of(said.arguments), answer),
+            "response.function_call_arguments.done" => rest_of_call(key(), &json_of(said.arguments), answer),
             "response.output_item.done" => match &said.item {
-                Some(item) => self.item(index, item, answer),
+                Some(item) => self.item(key(), item, answer),
                 None => Ok(()),
             },
             "response.created" | "response.in_progress" => {
@@ -95,13 +95,14 @@ impl Decode for Decoder {
 
 impl Decoder {
     /// Notes an item; whether it is a new one.
-    fn say(&mut self, index: u64) -> bool {
-        self.said.len() < MAX_ITEMS && self.said.insert(index)
+    fn say(&mut self, key: Key) -> bool {
+        self.said.len() < MAX_ITEMS && self.said.insert(key)
     }
 
-    fn think(&mut self, index: u64, text: &str, answer: &mut Answer) -> Result<(), ModelError> {
-        self.say(index);
-        if self.thinking.replace(index) != Some(index) {
+    fn think(&mut self, key: Key, text: &str, answer: &mut Answer) -> Result<(), ModelError> {
+        self.say(key.clone());
+        if self.thinking.as_ref() != Some(&key) {
+            self.thinking = Some(key);
             answer.sealing(0)?.set_apart();
             self.paragraph = false;
         }
@@ -112,39 +113,40 @@ impl Decoder {
     }
 
     /// An item that is over, as a whole.
-    fn item(&mut self, index: u64, item: &Item<'_>, answer: &mut Answer) -> Result<(), ModelError> {
+    fn item(&mut self, key: Key, item: &Item<'_>, answer: &mut Answer) -> Result<(), ModelError> {
         match item.kind.as_ref() {
             "message" => {
-                if self.say(index) {
+                if self.say(key) {
                     for part in item.content.iter().flatten() {
                         answer.text(part.text.as_deref().or(part.refusal.as_deref()).unwrap_or_default())?;
                     }
                 }
                 Ok(())
             }
-            "reasoning" => self.reasoning(index, item, answer),
+            "reasoning" => self.reasoning(key, item, answer),
             "function_call" => {
                 let arguments = json_of(item.arguments);
-                if answer.calls().text(&Key::Number(index)).is_some() {
-                    rest_of_call(index, &arguments, answer)
+                if answer.calls().text(&key).is_some() {
+                    rest_of_call(key, &arguments, answer)
                 } else {
-                    call(index, item, arguments, answer)
+                    call(key, item, arguments, answer)
                 }
             }
             _ => Ok(()),
         }
     }
 
-    fn reasoning(&mut self, index: u64, item: &Item<'_>, answer: &mut Answer) -> Result<(), ModelError> {
-        if self.say(index) {
+    fn reasoning(&mut self, key: Key, item: &Item<'_>, answer: &mut Answer) -> Result<(), ModelError> {
+        if self.say(key.clone()) {
             let shown = item.summary.iter().flatten().chain(item.content.iter().flatten());
             for part in shown {
-                self.think(index, part.text.as_deref().unwrap_or_default(), answer)?;
+                self.think(key.clone(), part.text.as_deref().unwrap_or_default(), answer)?;
                 self.paragraph = true;
             }
         }
         if let Some(seal) = item.encrypted_content.as_deref().filter(|seal| !seal.is_empty()) {
-            let apart = self.thinking.replace(index) != Some(index);
+            let apart = self.thinking.as_ref() != Some(&key);
+            self.thinking = Some(key);
             let layout = answer.sealing(seal.len())?;
             if apart {
                 layout.set_apart();
@@ -169,7 +171,7 @@ impl Decoder {
         // Some send the whole answer and no pieces of it.
         if answer.progress() == 0 {
             for (index, item) in (0..).zip(whole.output.iter().flatten()) {
-                self.item(index, item, answer)?;
+                self.item(Key::Number(index), item, answer)?;
             }
         }
         let reason = whole.incomplete_details.as_ref().and_then(|details| details.reason.as_deref());
@@ -184,13 +186,19 @@ impl Decoder {
     }
 }
 
+/// How an item is told apart: by its place; some servers send only its id, and of a call only the call's.
+fn key_of(place: Option<u64>, id: Option<&str>, item: Option<&Item<'_>>) -> Key {
+    let own = || item.and_then(|item| item.id.as_deref().or(item.call_id.as_deref()));
+    place.map(Key::Number).or_else(|| id.or_else(own).map(|id| Key::Text(id.to_owned()))).unwrap_or(Key::Number(0))
+}
+
 fn json_of(json: Option<&RawValue>) -> Cow<'_, str> {
     json.map_or(Cow::Borrowed(""), json_text)
 }
 
-fn call(index: u64, item: &Item<'_>, text: Cow<'_, str>, answer: &mut Answer) -> Result<(), ModelError> {
+fn call(key: Key, item: &Item<'_>, text: Cow<'_, str>, answer: &mut Answer) -> Result<(), ModelError> {
     answer.call(&calls::Delta {
-        key: Some(Key::Number(index)),
+        key: Some(key),
         id: item.call_id.as_deref().or(item.id.as_deref()).unwrap_or_default(),
         name: item.name.as_deref().unwrap_or_default(),
         text,
@@ -198,8 +206,7 @@ fn call(index: u64, item: &Item<'_>, text: Cow<'_, str>, answer: &mut Answer) ->
 }
 
 /// What of the whole arguments no piece brought.
-fn rest_of_call(index: u64, whole: &str, answer: &mut Answer) -> Result<(), ModelError> {
-    let key = Key::Number(index);
+fn rest_of_call(key: Key, whole: &str, answer: &mut Answer) -> Result<(), ModelError> {
     let rest = answer.calls().text(&key).and_then(|so_far| whole.strip_prefix(so_far)).unwrap_or_default();
     if rest.is_empty() {
         return Ok(());

@@ -14,6 +14,8 @@ pub(super) struct Event<'a> {
     pub(super) kind: Option<Cow<'a, str>>,
     #[serde(default)]
     pub(super) output_index: Option<u64>,
+    #[serde(borrow, default)]
+    pub(super) item_id: Option<Cow<'a, str>>,
     /// A string, whatever it is a piece of.
     #[serde(borrow, default)]
     pub(super) delta: Option<&'a RawValue>,

@@ -1,4 +1,4 @@
-use domain::{ChatEvent, ModelRef, TokenUsage};
+use domain::{ChatEvent, ChatMessage, ModelRef, TokenUsage};
 use serde_json::json;
 
 use super::*;
@@ -140,4 +140,24 @@ fn an_answer_ends_by_its_reason_or_is_cut() {
     assert!(matches!(end(&[text, r#"{"type":"response.completed"}"#]), Err(ModelError::Protocol(_))));
     let refusal = r#"{"type":"response.refusal.delta","output_index":0,"delta":"I cannot."}"#;
     assert_eq!(read(&[refusal, DONE]).0[0], ChatEvent::Text("I cannot.".into()));
+}
+
+#[test]
+fn items_without_a_place_are_told_apart_by_their_ids() {
+    let (events, end) = read(&[
+        r#"{"type":"response.output_item.added","item":{"id":"rs_1","type":"reasoning"}}"#,
+        r#"{"type":"response.reasoning_text.delta","item_id":"rs_1","delta":"hm"}"#,
+        r#"{"type":"response.output_item.done","item":{"id":"msg_1","type":"message","content":[{"type":"output_text","text":"a"}]}}"#,
+        r#"{"type":"response.output_item.added","item":{"type":"function_call","call_id":"fc_1","name":"one","arguments":""}}"#,
+        r#"{"type":"response.output_item.added","item":{"type":"function_call","call_id":"fc_2","name":"two","arguments":""}}"#,
+        r#"{"type":"response.function_call_arguments.delta","item_id":"fc_1","delta":"{\"a\":"}"#,
+        r#"{"type":"response.function_call_arguments.delta","item_id":"fc_2","delta":"{}"}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"fc_1","name":"one","arguments":"{\"a\":1}"}}"#,
+        r#"{"type":"response.output_item.done","item":{"type":"function_call","call_id":"fc_2","name":"two","arguments":"{}"}}"#,
+        DONE,
+    ]);
+    let ChatMessage::Assistant { text, tool_calls, .. } = example::stored(&events) else { panic!() };
+    let calls: Vec<_> = tool_calls.iter().map(|call| call.arguments.as_str()).collect();
+    assert_eq!((text.as_str(), calls), ("a", vec!["{\"a\":1}", "{}"]));
+    assert!(end.is_ok());
 }
