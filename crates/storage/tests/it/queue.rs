@@ -107,7 +107,7 @@ async fn a_claim_may_want_one_thread(db: Db) {
     db.say(&who, "t", "r3", "m2").await;
     let worker: WorkerId = id("cli");
     let claim = Claim { worker: &worker, max: 5, thread: Some(&wanted.thread), org_runs: 64, lease: LEASE, decide: None };
-    let claimed = db.store.claim(claim.clone()).await.unwrap();
+    let claimed = db.store.claim(claim).await.unwrap();
     assert_eq!(claimed.iter().map(|one| one.lease.run.clone()).collect::<Vec<_>>(), [wanted.key]);
     assert!(db.store.claim(claim).await.unwrap().is_empty());
 }
