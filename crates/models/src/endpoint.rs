@@ -45,13 +45,21 @@ pub(crate) struct Endpoint {
 #[derive(Debug)]
 pub(crate) struct Failed {
     pub(crate) error: ModelError,
-    /// Nothing was begun, so that the same may be sent again to the same model.
-    pub(crate) again: bool,
+    pub(crate) again: Again,
+}
+
+/// Whether the same sent again to the same model may get an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Again {
+    Never,
+    AtOnce,
+    /// After the wait that the error names, or one of ours.
+    Later,
 }
 
 impl Failed {
     fn last(error: ModelError) -> Self {
-        Self { error, again: false }
+        Self { error, again: Again::Never }
     }
 }
 
@@ -99,7 +107,12 @@ impl Model {
             Ok(response) if response.status().is_success() => Ok(response),
             Ok(response) => Err(refusal(response).await),
             Err(error @ EgressError::Refused { .. }) => {
-                Err(Failed { error: ModelError::Unavailable(error.to_string()), again: true })
+                Err(Failed { error: ModelError::Unavailable(error.to_string()), again: Again::Later })
+            }
+            // A connection kept from the last request may have died in between. Whatever became of the request, none of its
+            // answer was seen.
+            Err(error @ EgressError::Transport { .. }) => {
+                Err(Failed { error: ModelError::Unavailable(error.to_string()), again: Again::AtOnce })
             }
             Err(EgressError::Timeout { .. }) if left > first && started.elapsed() >= first => Err(Failed::last(ModelError::Idle)),
             Err(error) => Err(Failed::last(ModelError::Unavailable(error.to_string()))),
@@ -133,7 +146,10 @@ async fn refusal(response: Response) -> Failed {
     let wait = retry::retry_after(response.headers(), SystemTime::now());
     let body = response.bytes(MAX_ERROR_BODY).await.unwrap_or_default();
     let error = failure::of_response(status, wait, &body);
-    let again = matches!(error, ModelError::RateLimited { .. } | ModelError::Overloaded { .. });
+    let again = match error {
+        ModelError::RateLimited { .. } | ModelError::Overloaded { .. } => Again::Later,
+        _ => Again::Never,
+    };
     Failed { error, again }
 }
 

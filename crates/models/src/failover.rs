@@ -3,7 +3,7 @@
 //! The models stand in the operator's order. Until the first visible byte of an answer (text, reasoning or a call) the
 //! next one may take over; after it an error is the caller's. All of it, waits included, happens within the request's
 //! one deadline, and each attempt of several gets a fair part of what is left. A model that limits its rate, is overloaded
-//! or refuses the connection may be asked once more, after the wait it names, if no other has answered until then. What
+//! or does not keep the connection may be asked once more, after the wait it names, if no other has answered until then. What
 //! is wrong with the request itself (400, too long, refused) is wrong everywhere: it is passed up at once.
 
 use std::{sync::Arc, time::Duration};
@@ -14,7 +14,11 @@ use futures::{StreamExt, stream};
 use tokio::time::{Instant, sleep_until};
 use tokio_util::sync::CancellationToken;
 
-use crate::{breaker::Breaker, endpoint::Model, retry};
+use crate::{
+    breaker::Breaker,
+    endpoint::{Again, Model},
+    retry,
+};
 
 /// Events before the first visible byte that are kept for the caller.
 const MAX_EARLY: usize = 16;
@@ -150,22 +154,26 @@ impl Search<'_> {
         let (error, again) = match candidate.model.ask(self.request, first, self.deadline, self.cancel).await {
             Ok(events) => match begin(events).await {
                 Ok((early, rest)) => return Outcome::Begun(early, rest),
-                Err(error) => (error, false),
+                Err(error) => (error, Again::Never),
             },
             Err(failed) => (failed.error, failed.again),
         };
         candidate.note(&error, self.cancel, self.deadline);
         let over = is_final(&error) || self.cancel.is_cancelled() || Instant::now() >= self.deadline;
-        let wait = match &error {
-            ModelError::RateLimited { retry_after } | ModelError::Overloaded { retry_after } => *retry_after,
-            _ => None,
+        let wait = match (again, &error) {
+            (Again::Never, _) => None,
+            (Again::AtOnce, _) => Some(Duration::ZERO),
+            (Again::Later, ModelError::RateLimited { retry_after } | ModelError::Overloaded { retry_after }) => {
+                Some(retry_after.unwrap_or_else(retry::backoff))
+            }
+            (Again::Later, _) => Some(retry::backoff()),
         };
         let model = candidate.model.endpoint.model.clone();
         self.tried.push(ChatEvent::Failed { model, error: error.clone(), latency: started.elapsed() });
         self.error = error;
         match over {
             true => Outcome::Over,
-            false => Outcome::Failed { again: again.then(|| Instant::now() + wait.unwrap_or_else(retry::backoff)) },
+            false => Outcome::Failed { again: wait.map(|wait| Instant::now() + wait) },
         }
     }
 

@@ -11,7 +11,7 @@ mod support;
 
 use std::{io::Write, sync::Arc};
 
-use domain::ModelError;
+use domain::{FinishReason, ModelError};
 use models::Api;
 
 use peer::{Peer, Reply, json, response, sse};
@@ -42,6 +42,18 @@ async fn a_refused_connection_is_tried_twice_and_said() {
     let Err(ModelError::Unavailable(words)) = seen.end else { panic!("{seen:?}") };
     assert!(words.contains("127.0.0.1") && words.contains("refused"), "{words}");
     assert_eq!(seen.failed.len(), 2);
+}
+
+#[tokio::test]
+async fn a_connection_that_closes_without_an_answer_is_tried_twice() {
+    let hello = || Reply::Bytes(sse(&speech::Speech(Api::Chat).hello()));
+    let closes = || Reply::Bytes(Vec::new());
+    let peer = Peer::start(vec![closes(), hello(), closes(), closes()]).await;
+    let model = model(config(&peer.base(), Api::Chat));
+    assert_eq!(ask(&*model, LONG).await.end, Ok((FinishReason::Stop, 1)));
+    let seen = ask(&*model, LONG).await;
+    assert!(matches!(seen.end, Err(ModelError::Unavailable(_))), "{seen:?}");
+    assert_eq!((seen.failed.len(), peer.requests().len()), (2, 4));
 }
 
 #[tokio::test]

@@ -71,6 +71,10 @@ pub(crate) struct Seen {
 
 /// Asks and listens to the one end. Whatever goes wrong, neither key nor body is in the words about it.
 pub(crate) async fn ask(model: &dyn ChatModel, timeout: Duration) -> Seen {
+    ask_this(model, request(timeout)).await
+}
+
+pub(crate) async fn ask_this(model: &dyn ChatModel, request: ChatRequest) -> Seen {
     let mut seen = Seen {
         text: String::new(),
         reasoning: String::new(),
@@ -82,7 +86,7 @@ pub(crate) async fn ask(model: &dyn ChatModel, timeout: Duration) -> Seen {
         end: Err(ModelError::Cut),
     };
     let mut ended = false;
-    match model.stream(CancellationToken::new(), request(timeout)).await {
+    match model.stream(CancellationToken::new(), request).await {
         Err(error) => seen.end = Err(error),
         Ok(mut events) => {
             while let Some(event) = events.next().await {
