@@ -10,6 +10,7 @@ mod provider;
 mod queue;
 mod turns;
 mod waiting;
+mod wires;
 
 use std::path::PathBuf;
 
@@ -38,7 +39,7 @@ async fn main() {
 
     let megabytes = binary.metadata().unwrap().len() as f64 / 1e6;
     figures.push(figure("binary size", format!("{megabytes:.1} MB"), "<= 30 MB"));
-    // `bench process`, `queue`, `turns` and `waiting` measure that part alone.
+    // `bench process`, `queue`, `turns`, `waiting` and `wires` measure that part alone.
     let part = std::env::args().nth(1);
     let wanted = |name: &str| part.as_deref().is_none_or(|part| part == name);
     if wanted("process") {
@@ -56,6 +57,9 @@ async fn main() {
     }
     if wanted("waiting") {
         figures.extend(waiting::measure(&binary).await);
+    }
+    if wanted("wires") {
+        figures.extend(wires::measure());
     }
 
     let width = figures.iter().map(|figure| figure.name.chars().count()).max().unwrap_or(0);

@@ -124,6 +124,22 @@ fn damaged_bytes_end_in_one_way_whatever_their_pieces() {
     }
 }
 
+/// What a fuzzer kept (`fuzz/`): the first byte names the wire, the second the length of the pieces.
+#[test]
+fn the_corpus_ends_in_one_way_too() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/stream");
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).unwrap().flatten() {
+        let input = std::fs::read(file.path()).unwrap();
+        let [wire, length, body @ ..] = input.as_slice() else { continue };
+        let (_, api) = Api::ALL[usize::from(*wire) % Api::ALL.len()];
+        let pieces: Vec<&[u8]> = body.chunks(usize::from(*length).max(1)).collect();
+        assert_eq!(seen(api, &pieces), seen(api, &[body]), "{}", file.path().display());
+        count += 1;
+    }
+    assert!(count >= Api::ALL.len());
+}
+
 #[test]
 fn an_undamaged_answer_is_whole() {
     for speech in ALL {
