@@ -36,21 +36,19 @@ pub struct App {
 }
 
 /// Channels this build brings; runs of others are dead-lettered.
-const CHANNELS: [&str; 2] = ["web", "cli"];
+pub(crate) const CHANNELS: [&str; 2] = ["web", "cli"];
 
 /// Opens and migrates the store and puts everything together. Starts no task.
 pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
     let Parts { catalog, application, roster, model, ids, clock } = parts;
     let store = open_store(config, application).await?;
-    let known = CHANNELS.iter().filter_map(|name| Some((ChannelName::parse(name).ok()?, Arc::<ChannelDefinition>::default())));
     let settings = orchestrator::Settings {
         limits: config.limits.clone(),
         when_busy: config.threads.when_busy,
         on_disconnect: config.threads.on_disconnect,
         retention: config.streams.retention,
         grace: config.worker.grace,
-        channels: Channels::Only(known.collect()),
-        ..orchestrator::Settings::default()
+        ..turns(config)
     };
     let orchestrator = Orchestrator::new(orchestrator::Parts {
         store,
@@ -72,6 +70,17 @@ pub async fn build(config: &Config, parts: Parts) -> Result<App, Failure> {
         client_tools: config.channels.web.client_tools,
     };
     Ok(App { orchestrator, ids, clock, server, listen: config.server.listen, concurrency: config.worker.concurrency })
+}
+
+/// What configuration says of tools and channels, which needs no database.
+pub(crate) fn turns(config: &Config) -> orchestrator::Settings {
+    let known = CHANNELS.iter().filter_map(|name| Some((ChannelName::parse(name).ok()?, Arc::<ChannelDefinition>::default())));
+    orchestrator::Settings {
+        channels: Channels::Only(known.collect()),
+        categories: config.categories.data.clone(),
+        commands: config.commands.manifest(config.channels.web.untagged()),
+        ..orchestrator::Settings::default()
+    }
 }
 
 /// Opens the database, creating and migrating it if need be.

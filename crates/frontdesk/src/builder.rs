@@ -66,7 +66,7 @@ impl Builder {
         Self { demo: Some(Box::new(|store| Box::pin(fill(store)))), ..self }
     }
 
-    /// Takes the place of the built-in roles.
+    /// Takes the place of the built-in roles; `roles.path` takes the place of these.
     #[must_use]
     pub fn roles(self, roster: Roster) -> Self {
         Self { roster: Some(roster), ..self }
@@ -81,6 +81,7 @@ impl Builder {
     pub(crate) fn parts(self, config: &Config) -> Result<Parts, Failure> {
         let catalog = self.tools.into_iter().fold(catalog::tools::builtin(), |catalog, add| add(catalog));
         let catalog = catalog.build().map_err(|error| Failure::failed(format!("the catalog of tools is not usable: {error}")))?;
+        let roster = config.fit(&catalog, self.roster.unwrap_or_else(Roster::builtin))?;
         let model = match self.model {
             Some(model) => Some(model),
             None => crate::app::model(config)?,
@@ -88,7 +89,7 @@ impl Builder {
         Ok(Parts {
             catalog: Arc::new(catalog),
             application: self.application,
-            roster: Arc::new(self.roster.unwrap_or_else(Roster::builtin)),
+            roster: Arc::new(roster),
             model,
             ids: Arc::new(Ulids::default()),
             clock: Arc::new(SystemClock),

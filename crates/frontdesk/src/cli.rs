@@ -6,7 +6,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     Exit, Failure,
-    commands::{bus, migrate, org, run, serve, threads, token, user, worker},
+    commands::{bus, migrate, org, run, serve, threads, token, tools, user, worker},
     config::{Config, Environment, Flags},
     logging::Level,
     program::Program,
@@ -48,6 +48,8 @@ pub(crate) enum Command {
     User(user::Arguments),
     /// List a person's threads, or show one with its runs and model calls
     Threads(threads::Arguments),
+    /// List tools: what a role may be offered, why not, and what a call does
+    Tools(tools::Arguments),
     /// Look into the queue
     Bus(bus::Arguments),
     /// Create the database, or bring it to this version
@@ -80,6 +82,7 @@ impl Command {
             Self::Org(arguments) => Box::pin(org::run(program, arguments)).await,
             Self::User(arguments) => Box::pin(user::run(program, arguments)).await,
             Self::Threads(arguments) => Box::pin(threads::run(program, arguments)).await,
+            Self::Tools(arguments) => Box::pin(tools::run(program, arguments)).await,
             Self::Bus(arguments) => Box::pin(bus::run(program, arguments)).await,
             Self::Migrate(arguments) => Box::pin(migrate::run(program, arguments)).await,
         }

@@ -7,6 +7,7 @@ pub(crate) mod run;
 pub(crate) mod serve;
 pub(crate) mod threads;
 pub(crate) mod token;
+pub(crate) mod tools;
 pub(crate) mod user;
 pub(crate) mod worker;
 

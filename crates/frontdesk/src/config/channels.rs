@@ -1,11 +1,12 @@
 //! `[channels.NAME]`: how people reach the assistant. The web is always there; other channels are not there yet.
 
+use catalog::Untagged;
 use domain::ClientToolStyle;
 
 use super::{
     Sections,
-    reader::Reader,
-    value::{Node, Table, Value},
+    reader::{Placed, Reader},
+    value::Node,
 };
 
 #[derive(Debug, Clone, Default)]
@@ -19,12 +20,14 @@ pub struct Web {
     /// How clients hear of their tools' calls: `universal`, which every client reads, or `interrupt` for those that can go
     /// on from one.
     pub client_tools: ClientToolStyle,
+    /// What a client's tool is while no manifest declares commands; `None`: it runs.
+    pub(super) untagged: Option<Placed<Untagged>>,
 }
 
 impl Channels {
     pub(super) fn read(sections: &mut Sections<'_>) -> Self {
         let mut channels = Self::default();
-        for (name, node) in named(sections, "channels") {
+        for (name, node) in sections.named("channels") {
             match name.as_str() {
                 "web" => channels.web = Web::read(sections, node),
                 _ => {
@@ -39,28 +42,17 @@ impl Channels {
 
 impl Web {
     fn read(sections: &mut Sections<'_>, node: Node) -> Self {
-        let mut from =
-            Reader::new("channels.web", table(sections, "channels.web", node), sections.environment, sections.problems);
+        let table = sections.table("channels.web", node);
+        let mut from = Reader::new("channels.web", table, sections.environment, sections.problems);
         let styles = [("universal", ClientToolStyle::Universal), ("interrupt", ClientToolStyle::Interrupt)];
         let client_tools = from.one_of("client_tools", &styles).map(|style| style.value).unwrap_or_default();
+        let untagged = from.one_of("untagged", &[("run", Untagged::Run), ("requires_human", Untagged::RequiresHuman)]);
         from.finish();
-        Self { client_tools }
+        Self { client_tools, untagged }
     }
-}
 
-/// The tables of a section that holds nothing else.
-fn named(sections: &mut Sections<'_>, name: &'static str) -> Vec<(String, Node)> {
-    let Some(node) = sections.take(name) else { return Vec::new() };
-    table(sections, name, node).0.into_iter().collect()
-}
-
-fn table(sections: &mut Sections<'_>, name: &str, node: Node) -> Table {
-    match node.value {
-        Value::Table(table) => table,
-        other => {
-            let message = format!("{name} must be a table of settings, not {}", other.kind());
-            sections.problems.error(&node.at, "wrong-type", message);
-            Table::default()
-        }
+    /// What a client's tool is that nobody declared.
+    pub fn untagged(&self) -> Untagged {
+        self.untagged.as_ref().map(|untagged| untagged.value).unwrap_or_default()
     }
 }

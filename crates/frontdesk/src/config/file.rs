@@ -67,7 +67,8 @@ pub(super) fn layer(environment: &Environment, path: &Path, problems: &mut Probl
     }
 }
 
-fn parse(text: &str, file: Arc<File>, problems: &mut Problems) -> Table {
+/// Reads a TOML document; what is wrong with it is said, the rest of it counts.
+pub(super) fn parse(text: &str, file: Arc<File>, problems: &mut Problems) -> Table {
     let source = Source { text, file };
     let (table, errors) = DeTable::parse_recoverable(text);
     for error in &errors {

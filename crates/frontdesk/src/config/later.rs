@@ -23,15 +23,9 @@ pub(super) fn read(sections: &mut Sections<'_>) {
     });
     sections.read("session", |from| later(from, &["url"]));
     sections.read("bus", |from| later(from, &["url"]));
-    sections.read("roles", |from| later(from, &["path"]));
-    sections.read("roster", |from| later(from, &["default"]));
     sections.read("approvals", |from| later(from, &["expiry_seconds"]));
-    sections.read("commands", |from| later(from, &["path"]));
     sections.read("http", |from| later(from, &["tools"]));
     sections.read("mcp", |from| later(from, &["servers"]));
-    if let Some(node) = sections.take("categories") {
-        sections.problems.error(&node.key, "not-available", "categories.* is not available in this version; remove it");
-    }
 }
 
 fn later(from: &mut Reader<'_>, keys: &[&'static str]) {

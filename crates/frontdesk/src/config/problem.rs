@@ -25,12 +25,12 @@ pub enum Place {
 
 impl Place {
     /// Files first, in their order; then variables and flags.
-    fn order(&self) -> (u8, usize, usize, &str) {
+    fn order(&self) -> (u8, &str, usize, usize) {
         match self {
-            Self::File { line, column, .. } => (0, *line, *column, ""),
-            Self::Variable(name) => (1, 0, 0, name),
-            Self::Flag(name) => (2, 0, 0, name),
-            Self::Configuration => (3, 0, 0, ""),
+            Self::File { file, line, column } => (0, &file.shown, *line, *column),
+            Self::Variable(name) => (1, name, 0, 0),
+            Self::Flag(name) => (2, name, 0, 0),
+            Self::Configuration => (3, "", 0, 0),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading one section: each accessor takes its key out of the table and checks type and bounds, so that what
 //! is left over at the end is unknown and what was asked for is the list of known names.
 
-use std::{ops::RangeInclusive, path::PathBuf};
+use std::{fmt, ops::RangeInclusive, path::PathBuf, str::FromStr};
 
 use super::{
     Environment, Secret,
@@ -22,17 +22,21 @@ pub(super) struct Reader<'a> {
     section: &'static str,
     table: Table,
     known: Vec<&'static str>,
+    /// Errors that were there before the last key was read.
+    before: usize,
     pub environment: &'a Environment,
     pub problems: &'a mut Problems,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(section: &'static str, table: Table, environment: &'a Environment, problems: &'a mut Problems) -> Self {
-        Self { section, table, known: Vec::new(), environment, problems }
+        let before = problems.errors.len();
+        Self { section, table, known: Vec::new(), before, environment, problems }
     }
 
     fn take(&mut self, key: &'static str) -> Option<Node> {
         self.known.push(key);
+        self.before = self.problems.errors.len();
         self.table.0.remove(key)
     }
 
@@ -43,6 +47,11 @@ impl<'a> Reader<'a> {
         };
         let message = format!("{}.{key} must be {expected}{kind}", self.section);
         self.problems.error(&node.at, "wrong-type", message);
+    }
+
+    /// Whether the key that was read last is there, but wrong, which was said.
+    pub(super) fn was_wrong(&self) -> bool {
+        self.problems.errors.len() > self.before
     }
 
     /// A string that is not empty.
@@ -112,8 +121,56 @@ impl<'a> Reader<'a> {
         None
     }
 
+    /// A name of some kind.
+    pub(super) fn name<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str) -> Option<Placed<T>> {
+        let text = self.text(key)?;
+        self.parsed(&text)
+    }
+
+    /// The same where there must be one; what lacks it is at `whole`.
+    pub(super) fn required<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str, whole: &Place) -> Option<Placed<T>> {
+        let name = self.name(key);
+        if name.is_none() && !self.was_wrong() {
+            self.problems.error(whole, "missing-key", format!("{}.{key} is missing", self.section));
+        }
+        name
+    }
+
+    /// A list of names of some kind, each with its place; those that are none are left out.
+    pub(super) fn names<T: FromStr<Err: fmt::Display>>(&mut self, key: &'static str) -> Option<Vec<Placed<T>>> {
+        let items = self.items(key)?.value;
+        Some(items.iter().filter_map(|item| self.parsed(item)).collect())
+    }
+
+    fn parsed<T: FromStr<Err: fmt::Display>>(&mut self, text: &Placed<String>) -> Option<Placed<T>> {
+        match text.value.parse() {
+            Ok(value) => Some(Placed { value, at: text.at.clone() }),
+            Err(error) => {
+                self.problems.error(&text.at, "invalid-value", error.to_string());
+                None
+            }
+        }
+    }
+
+    /// A table, with the place of its key.
+    pub(super) fn table(&mut self, key: &'static str) -> Option<(Table, Place)> {
+        let node = self.take(key)?;
+        match node.value {
+            Value::Table(table) => Some((table, node.key)),
+            _ => {
+                self.wrong(key, &node, "a table of settings");
+                None
+            }
+        }
+    }
+
     /// A list of strings; in a variable or flag also separated by commas.
     pub(super) fn list(&mut self, key: &'static str) -> Option<Placed<Vec<String>>> {
+        let Placed { value, at } = self.items(key)?;
+        Some(Placed { value: value.into_iter().map(|item| item.value).collect(), at })
+    }
+
+    fn items(&mut self, key: &'static str) -> Option<Placed<Vec<Placed<String>>>> {
         let mut node = self.take(key)?;
         if let Value::Raw(text) = &node.value {
             let written = text.trim();
@@ -129,10 +186,10 @@ impl<'a> Reader<'a> {
             self.wrong(key, &node, "a list of strings");
             return None;
         };
-        let texts: Option<Vec<String>> = items
+        let texts: Option<Vec<Placed<String>>> = items
             .iter()
             .map(|item| match &item.value {
-                Value::Text(text) => Some(text.clone()),
+                Value::Text(text) => Some(Placed { value: text.clone(), at: item.at.clone() }),
                 _ => None,
             })
             .collect();

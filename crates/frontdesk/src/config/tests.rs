@@ -1,5 +1,7 @@
 //! Broken configurations and the exact messages they get; and who wins.
 
+mod tools;
+
 use std::{collections::BTreeMap, path::Path};
 
 use ::server::{AuthMode, KeySource};

@@ -31,6 +31,7 @@ const OWNERS: &[(&str, &[&str])] = &[
     ("jsonschema", &["catalog"]),
     ("clap", &["frontdesk"]),
     ("toml", &["frontdesk"]),
+    ("granit-parser", &["frontdesk"]),
     ("tracing-subscriber", &["frontdesk"]),
 ];
 
