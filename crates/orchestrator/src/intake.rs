@@ -171,11 +171,18 @@ fn bounded(mut answers: Vec<Answer>, most: usize) -> Vec<Answer> {
     answers
 }
 
+/// How ids of results begin: a person's message in the place of one would keep the call from ever being answered.
+const RESULT: &str = "tool_call_";
+
 /// Most texts and attachments of one message.
 const MAX_PARTS: usize = 100;
 
 fn check(submission: &Submission, limits: &Limits) -> Result<(), SubmitError> {
     if let Some(message) = &submission.message {
+        if message.id.as_str().starts_with(RESULT) {
+            let detail = format!("a message's id may not begin with {RESULT}, which is a tool's result; give it another");
+            return Err(SubmitError::new(Code::InvalidInput, detail));
+        }
         check_message(&message.parts, limits)?;
     }
     check_tools(&submission.input.client_tools, limits)

@@ -77,3 +77,12 @@ fn waiting_times_are_said_in_whole_seconds() {
     );
     assert_eq!(refused(Refusal::NoWorker).retry_after, Some(SOON));
 }
+
+#[test]
+fn a_message_is_no_tools_result() {
+    let mut submission = submission(vec![text("hi")]);
+    submission.message.as_mut().unwrap().id = MessageId::parse("tool_call_01JABCDEFGHJKMNPQRSTVWXYZ0").unwrap();
+    assert_eq!(code(&submission, &Limits::default()), Some(Code::InvalidInput));
+    submission.message.as_mut().unwrap().id = MessageId::parse("tool-call_1").unwrap();
+    assert_eq!(code(&submission, &Limits::default()), None);
+}
