@@ -121,7 +121,8 @@ impl Config {
         sections.finish();
 
         if let Some(untagged) = channels.web.untagged.as_ref().filter(|_| commands.declared.is_some()) {
-            let message = "channels.web.untagged has no effect where commands are declared: an undeclared tool is a person's to run";
+            let message =
+                "channels.web.untagged has no effect where commands are declared: an undeclared tool is a person's to run";
             problems.warn(&untagged.at, "no-effect", message);
         }
         problems.sort();

@@ -22,7 +22,8 @@ impl Categories {
         let mut data = BTreeMap::new();
         for (name, node) in sections.named("categories") {
             let Value::Table(table) = node.value else {
-                let message = format!("categories.{name} must be a table with data = \"own\" or \"app\", not {}", node.value.kind());
+                let message =
+                    format!("categories.{name} must be a table with data = \"own\" or \"app\", not {}", node.value.kind());
                 sections.problems.error(&node.at, "wrong-type", message);
                 continue;
             };

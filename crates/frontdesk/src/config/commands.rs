@@ -89,7 +89,11 @@ fn command(from: &mut Reader<'_>, whole: &Place, categories: &Categories) -> Opt
     let effects = Effect::ALL.map(|effect| (effect.as_str(), effect));
     let effect = from.one_of("effect", &effects);
     if effect.is_none() && !from.was_wrong() {
-        missing(from.problems, whole, "command.effect says what a call does: read, reversible, irreversible, gesture or human_only");
+        missing(
+            from.problems,
+            whole,
+            "command.effect says what a call does: read, reversible, irreversible, gesture or human_only",
+        );
     }
     let surface = match from.text("surface") {
         Some(text) if text.value != "global" => Surface::Screen(text.value),
@@ -104,13 +108,8 @@ fn command(from: &mut Reader<'_>, whole: &Place, categories: &Categories) -> Opt
     });
     let (name, category, effect) = (name?, category?, effect?);
     categories.check(&category, &format!("the command \"{}\"", name.value), from.problems);
-    let command = Command {
-        name: name.value,
-        category: category.value,
-        effect: effect.value,
-        surface,
-        narration: narration.flatten(),
-    };
+    let command =
+        Command { name: name.value, category: category.value, effect: effect.value, surface, narration: narration.flatten() };
     Some(Placed { value: command, at: name.at })
 }
 

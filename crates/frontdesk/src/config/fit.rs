@@ -50,7 +50,10 @@ impl Config {
                     Some(what) => problems.errors.extend(unfit(role, *mention, name, what)),
                     None if catalog.may_be_a_sources(&name.value) => {
                         if *mention == Mention::Policy(Verdict::Run) {
-                            let message = format!("\"{}\" comes from elsewhere: its reads run anyway, its writes never unasked", name.value);
+                            let message = format!(
+                                "\"{}\" comes from elsewhere: its reads run anyway, its writes never unasked",
+                                name.value
+                            );
                             problems.error(&name.at, "unsafe-policy", message);
                         }
                     }
@@ -81,7 +84,9 @@ fn unfit(role: &Role, mention: Mention, name: &Placed<ToolName>, what: &What<'_>
         }
         Mention::Always => match role.definition.scope.judge(tool, Some(what.category), what.effect) {
             Ok(()) => return None,
-            Err(why) => ("not-admitted", format!("the scope does not admit \"{tool}\": {why}; include it, or offer it not always")),
+            Err(why) => {
+                ("not-admitted", format!("the scope does not admit \"{tool}\": {why}; include it, or offer it not always"))
+            }
         },
         Mention::Policy(_) | Mention::Scope => return None,
     };

@@ -60,9 +60,8 @@ impl Folder {
         let full = self.full.join(name);
         let folder = full.parent().unwrap_or(&self.full).to_owned();
         let file = Arc::new(File { shown: self.shown.join(name).display().to_string(), folder });
-        let text = file::read(&full).and_then(|text| {
-            if text.len() <= MAX_BYTES { Ok(text) } else { Err(format!("it has more than {MAX_BYTES} bytes")) }
-        });
+        let text = file::read(&full)
+            .and_then(|text| if text.len() <= MAX_BYTES { Ok(text) } else { Err(format!("it has more than {MAX_BYTES} bytes")) });
         match text {
             Ok(text) => Some((text, file)),
             Err(error) => {

@@ -75,11 +75,8 @@ impl Roles {
             roles.extend(role(&mut from, &name, instructions, &whole, categories));
             from.finish();
         }
-        let default = if sections.problems.errors.len() > errors {
-            default
-        } else {
-            leader(default, &roles, &folder, sections.problems)
-        };
+        let default =
+            if sections.problems.errors.len() > errors { default } else { leader(default, &roles, &folder, sections.problems) };
         Self { read: Some(roles), default, version: format!("files-{:016x}", hash.0) }
     }
 
@@ -111,7 +108,8 @@ fn leader(named: Option<Placed<RoleName>>, roles: &[Role], folder: &Folder, prob
     let names = || roles.iter().map(|role| role.definition.name.as_str());
     match (named, roles) {
         (_, []) => {
-            let message = format!("there is no role in {}; a role is a folder of its name with a file {FILE}", folder.shown.display());
+            let message =
+                format!("there is no role in {}; a role is a folder of its name with a file {FILE}", folder.shown.display());
             problems.error(&folder.at, "not-found", message);
             None
         }
@@ -124,7 +122,11 @@ fn leader(named: Option<Placed<RoleName>>, roles: &[Role], folder: &Folder, prob
         (None, [only]) => Some(Placed { value: only.definition.name.clone(), at: folder.at.clone() }),
         (None, _) => {
             let list = names().collect::<Vec<_>>().join(", ");
-            problems.error(&folder.at, "missing-key", format!("there are several roles ({list}); roster.default says which one answers"));
+            problems.error(
+                &folder.at,
+                "missing-key",
+                format!("there are several roles ({list}); roster.default says which one answers"),
+            );
             None
         }
     }

@@ -452,7 +452,8 @@ fn a_model_that_cannot_be_asked_is_said_at_the_start() {
 
 #[test]
 fn every_provider_named_without_its_key_is_said_to_be() {
-    for (provider, variable) in [("anthropic", "ANTHROPIC_API_KEY"), ("google", "GEMINI_API_KEY"), ("mistral", "MISTRAL_API_KEY")] {
+    for (provider, variable) in [("anthropic", "ANTHROPIC_API_KEY"), ("google", "GEMINI_API_KEY"), ("mistral", "MISTRAL_API_KEY")]
+    {
         let config = Case::empty().with("AI_PROVIDER", provider).ok();
         let warnings: Vec<String> = config.warnings.iter().map(Problem::to_string).collect();
         assert_eq!(warnings.len(), 1, "{warnings:?}");

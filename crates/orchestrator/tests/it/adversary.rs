@@ -58,8 +58,7 @@ async fn whatever_a_model_calls_nothing_is_written_and_nothing_unoffered_runs() 
 async fn converse(orchestrator: &Orchestrator, model: &Adversary, number: usize) -> usize {
     let channel = shop::CHANNELS[number % shop::CHANNELS.len()];
     let name = |text: &str| ChannelName::parse(text).unwrap();
-    let principal =
-        Principal::new(OrgId::parse("acme").unwrap(), UserId::parse(format!("u{number}")).unwrap(), name(channel));
+    let principal = Principal::new(OrgId::parse("acme").unwrap(), UserId::parse(format!("u{number}")).unwrap(), name(channel));
     orchestrator.store().add_user(&principal.org, &principal.user, None).await.unwrap();
     let mut dice = Dice::new(number as u64 + 7);
     let thread = ThreadId::parse(format!("t{number}")).unwrap();

@@ -142,9 +142,8 @@ fn untagged_counts_only_without_a_manifest() {
             "frontdesk.toml:2:12: no-effect: channels.web.untagged has no effect where commands are declared: an undeclared tool is a person's to run"
         ]
     );
-    case(&[("frontdesk.toml", "channels.web.untagged = \"ask\"")]).errors(&[
-        "frontdesk.toml:1:25: unknown-value: channels.web.untagged must be one of run, requires_human, not \"ask\"",
-    ]);
+    case(&[("frontdesk.toml", "channels.web.untagged = \"ask\"")])
+        .errors(&["frontdesk.toml:1:25: unknown-value: channels.web.untagged must be one of run, requires_human, not \"ask\""]);
 }
 
 #[test]
@@ -218,10 +217,7 @@ fn a_broken_role_is_said_with_its_place() {
             "roles/r/ROLE.md:7:7: unknown-value: role.policy.go must be one of run, ask, requires_human, deny",
         ],
     );
-    role(
-        "---\nscope: {effects: [read, writ]}\nscope: 3\n---\nText",
-        &["roles/r/ROLE.md:3:1: syntax: scope is set twice"],
-    );
+    role("---\nscope: {effects: [read, writ]}\nscope: 3\n---\nText", &["roles/r/ROLE.md:3:1: syntax: scope is set twice"]);
     role(
         "---\nscope: {effects: [read, rad]}\nalways: *x\n---\nText",
         &["roles/r/ROLE.md:3:9: syntax: while parsing node, found unknown anchor"],

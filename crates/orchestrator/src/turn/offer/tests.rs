@@ -1,3 +1,5 @@
+mod any;
+
 use std::collections::BTreeSet;
 
 use catalog::{Catalog, Command, Surface, Untagged, tools::builtin};

@@ -25,7 +25,8 @@ pub const CHANNELS: [&str; 3] = ["web", "cli", "quiet"];
 
 /// All that has a name here.
 pub const NAMES: [&str; 14] = [
-    "look", "peer", "secret", "wipe", "burn", "swear", "s__peek", "s__poke", "s__nuke", "s__a.b/c", "s__a_b_c", "handoff", "go", "erase",
+    "look", "peer", "secret", "wipe", "burn", "swear", "s__peek", "s__poke", "s__nuke", "s__a.b/c", "s__a_b_c", "handoff", "go",
+    "erase",
 ];
 
 /// The manifest.
@@ -191,7 +192,8 @@ impl Shop {
             ..ChannelDefinition::default()
         };
         let channels = [ChannelDefinition::default(), ChannelDefinition::default(), quiet];
-        let channels = CHANNELS.iter().zip(channels).map(|(text, channel)| (ChannelName::parse(text).unwrap(), Arc::new(channel)));
+        let channels =
+            CHANNELS.iter().zip(channels).map(|(text, channel)| (ChannelName::parse(text).unwrap(), Arc::new(channel)));
         let command = |(text, effect): (&str, Effect)| Command {
             name: name(text),
             category: category("page"),
