@@ -25,6 +25,7 @@ macro_rules! on_both_engines {
 }
 
 mod architecture;
+mod catalog;
 mod cli;
 mod client_tools;
 mod context;
