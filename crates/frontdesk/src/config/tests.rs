@@ -489,6 +489,6 @@ fn models_behind_the_first_have_their_own_keys() {
     assert!(invalid(first("gpt-4.1")).contains("invalid-value: model.fallbacks must be a list of \"provider/name\""));
     let said = invalid(first("anthropci/claude"));
     assert!(said.contains("unknown-value: ") && said.ends_with("; did you mean \"anthropic\"?"), "{said}");
-    let many = vec!["ollama/x"; models::MAX_FALLBACKS + 1].join(",");
+    let many = ["ollama/x"; models::MAX_FALLBACKS + 1].join(",");
     assert!(invalid(first(&many)).contains("out-of-range: model.fallbacks"));
 }
