@@ -92,7 +92,7 @@ async fn converse(orchestrator: &Orchestrator, model: &Adversary, number: usize)
         if last {
             break;
         }
-        let open = orchestrator.store().hydrate(&principal, &thread, None, None).await.unwrap().interrupts;
+        let open = orchestrator.store().hydrate(&principal, &thread, Some(1), None).await.unwrap().interrupts;
         for interrupt in &open {
             model.assert_may_run_in_the_client(&interrupt.call.name, &mounted);
         }
@@ -144,7 +144,7 @@ async fn assert_every_call_has_one_result(orchestrator: &Orchestrator, principal
     let unique: std::collections::BTreeSet<_> = calls.iter().collect();
     assert_eq!(unique.len(), calls.len(), "every call has an id of its own");
     // The last run may have ended waiting.
-    let open = orchestrator.store().hydrate(principal, thread, None, None).await.unwrap().interrupts;
+    let open = orchestrator.store().hydrate(principal, thread, Some(1), None).await.unwrap().interrupts;
     let open: Vec<String> = open.iter().map(|interrupt| interrupt.call.id.to_string()).collect();
     for call in &calls {
         let expected = usize::from(!open.contains(call));

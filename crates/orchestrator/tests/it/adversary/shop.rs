@@ -203,7 +203,7 @@ impl Shop {
         };
         let settings = Settings {
             limits: Limits {
-                steps: 60,
+                steps: 20,
                 deadline_seconds: 600,
                 turns_per_minute: 1_000_000,
                 runs_per_turn: 1_000,
