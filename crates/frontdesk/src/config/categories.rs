@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use domain::{Bundle, Category};
+use domain::{Bundle, Category, ToolName};
 
 use super::{
     Sections,
-    problem::{Problems, nearest},
+    problem::{Place, Problems, nearest},
     reader::{Placed, Reader},
     value::Value,
 };
@@ -15,11 +15,14 @@ use super::{
 #[derive(Debug, Clone, Default)]
 pub struct Categories {
     pub data: BTreeMap<Category, Bundle>,
+    /// Where they are declared.
+    at: Option<Place>,
 }
 
 impl Categories {
     pub(super) fn read(sections: &mut Sections<'_>) -> Self {
         let mut data = BTreeMap::new();
+        let at = sections.table.0.get("categories").map(|node| node.key.clone());
         for (name, node) in sections.named("categories") {
             let Value::Table(table) = node.value else {
                 let message =
@@ -41,10 +44,10 @@ impl Categories {
                 Err(error) => sections.problems.error(&node.key, "invalid-value", error.to_string()),
             }
         }
-        Self { data }
+        Self { data, at }
     }
 
-    pub(super) fn declares(&self, category: &Category) -> bool {
+    fn declares(&self, category: &Category) -> bool {
         self.data.is_empty() || self.data.contains_key(category)
     }
 
@@ -56,7 +59,13 @@ impl Categories {
         }
     }
 
-    pub(super) fn complaint(&self, category: &Category, what: &str) -> (String, Option<String>) {
+    /// Says that a tool of the program's is of a category that is not declared, if it is: it has no place of its own.
+    pub(super) fn check_tool(&self, category: &Category, tool: &ToolName, problems: &mut Problems) {
+        let at = self.at.clone().unwrap_or(Place::Configuration);
+        self.check(&Placed { value: category.clone(), at }, &format!("the tool \"{tool}\""), problems);
+    }
+
+    fn complaint(&self, category: &Category, what: &str) -> (String, Option<String>) {
         let near = nearest(category.as_str(), self.data.keys().map(Category::as_str)).map(str::to_owned);
         (format!("{what} is of category \"{category}\", which categories.* does not declare"), near)
     }

@@ -7,7 +7,7 @@ use domain::{Category, Effect, ToolName};
 use orchestrator::Roster;
 
 use super::{
-    Config, Invalid, Place, Problem,
+    Config, Invalid, Problem,
     problem::{Problems, nearest},
     reader::Placed,
     roles::{Mention, Role},
@@ -30,10 +30,7 @@ impl Config {
         for entry in catalog.own().iter() {
             let contract = &entry.contract;
             names.insert(&contract.name, What { category: &contract.category, effect: contract.effect, guarded: true });
-            if !self.categories.declares(&contract.category) {
-                let (message, near) = self.categories.complaint(&contract.category, &format!("the tool \"{}\"", contract.name));
-                problems.error_near(&Place::Configuration, "unknown-category", message, near);
-            }
+            self.categories.check_tool(&contract.category, &contract.name, &mut problems);
         }
         for command in self.commands.iter() {
             let Placed { value, at } = command;

@@ -245,7 +245,7 @@ fn names_that_nothing_has_do_not_start() {
         "commands/x.toml:1:8: duplicate-name: \"clock\" is the name of a tool of the server's; a command needs another",
     ]);
     case(&[("frontdesk.toml", "[categories]\naccounts.data = \"own\"\ninvoice.data = \"own\"\n")]).unfit(&[
-        "configuration: unknown-category: the tool \"clock\" is of category \"time\", which categories.* does not declare",
-        "configuration: unknown-category: the tool \"whoami\" is of category \"account\", which categories.* does not declare; did you mean \"accounts\"?",
+        "frontdesk.toml:1:2: unknown-category: the tool \"clock\" is of category \"time\", which categories.* does not declare",
+        "frontdesk.toml:1:2: unknown-category: the tool \"whoami\" is of category \"account\", which categories.* does not declare; did you mean \"accounts\"?",
     ]);
 }
