@@ -161,6 +161,11 @@ impl CancelReason {
         }
     }
 
+    /// `metadata` of the RUN_FINISHED of a run that was stopped.
+    pub fn metadata(self) -> serde_json::Value {
+        serde_json::json!({ "frontdesk": { "status": RunStatus::Cancelled.as_str(), "reason": self.as_str() } })
+    }
+
     pub fn parse(text: &str) -> Option<Self> {
         [Self::Asked, Self::Unattended, Self::Replaced].into_iter().find(|reason| reason.as_str() == text)
     }

@@ -54,7 +54,7 @@ impl Turn<'_> {
                 status: RunStatus::Cancelled,
                 error: None,
                 note: Some(stop_note(reason).text()),
-                terminal: self.finished(Some(Outcome::Cancelled), Some(cancelled_metadata(reason))),
+                terminal: self.finished(Some(Outcome::Cancelled), Some(reason.metadata())),
                 last: Vec::new(),
                 interrupts: Vec::new(),
             },
@@ -170,8 +170,4 @@ fn stop_note(reason: CancelReason) -> Note {
         CancelReason::Asked | CancelReason::Replaced => Note::Stopped,
         CancelReason::Unattended => Note::Left,
     }
-}
-
-fn cancelled_metadata(reason: CancelReason) -> Value {
-    json!({ "frontdesk": { "status": RunStatus::Cancelled.as_str(), "reason": reason.as_str() } })
 }

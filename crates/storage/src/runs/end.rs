@@ -49,12 +49,12 @@ pub(crate) async fn end(tx: &mut Tx, ending: Ending<'_>) -> Result<(), StorageEr
     let row = tx.row(sql, &params).await?;
     let row = row.ok_or_else(|| StorageError::Conflict("the run ended meanwhile".to_owned()))?;
     let event = match &ending.kind {
-        EndKind::Cancelled { run, thread, .. } => Event::RunFinished {
+        EndKind::Cancelled { reason, run, thread } => Event::RunFinished {
             thread_id: (*thread).clone(),
             run_id: (*run).clone(),
             outcome: Some(Outcome::Cancelled),
             usage: Vec::new(),
-            metadata: None,
+            metadata: Some(reason.metadata()),
         },
         EndKind::Abandoned { reason, .. } => Event::error(Code::Abandoned, *reason),
     };

@@ -33,14 +33,17 @@ impl Store {
         retry!(async {
             let mut tx = self.begin().await?;
             let now = tx.now().await?;
-            let sql = "SELECT id, thread_id, status, EXISTS (SELECT 1 FROM runs q
-                    WHERE q.thread_key = runs.thread_key AND q.status = 'queued' AND q.position > runs.position
-                        AND q.user_id = runs.user_id)
-                FROM runs WHERE key = $1 AND ended_at IS NULL AND continues IS NULL FOR UPDATE";
+            let sql =
+                "SELECT id, thread_id, status FROM runs WHERE key = $1 AND ended_at IS NULL AND continues IS NULL FOR UPDATE";
             let Some(row) = tx.row(sql, &[run.as_str().into()]).await? else { return Ok(false) };
+            // A statement of its own: what the first one saw may be older than the message it waited for.
+            let sql = "SELECT q.key FROM runs r JOIN runs q ON q.thread_key = r.thread_key AND q.user_id = r.user_id
+                    AND q.status = 'queued' AND q.position > r.position
+                WHERE r.key = $1 LIMIT 1";
+            let next = tx.row(sql, &[run.as_str().into()]).await?;
             let sql = "UPDATE runs SET unattended_since = COALESCE(unattended_since, $2) WHERE key = $1";
             tx.execute(sql, &[run.as_str().into(), now.into()]).await?;
-            if row.get::<bool>(3)? {
+            if next.is_some() {
                 let (id, thread) = (parsed(&row, 0)?, parsed(&row, 1)?);
                 let status = word(&row.get::<String>(2)?, RunStatus::parse)?;
                 stop(&mut tx, Active { key: run, id: &id, thread: &thread, status }, CancelReason::Replaced).await?;

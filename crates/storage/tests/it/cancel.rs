@@ -13,6 +13,7 @@ both_engines! {
     an_ended_run_stays_ended
     nobody_cancels_a_strangers_run
     readers_come_and_go
+    a_closed_socket_and_the_next_message_at_once
 }
 
 async fn a_waiting_run_ends_at_once(db: Db) {
@@ -29,7 +30,7 @@ async fn a_waiting_run_ends_at_once(db: Db) {
         run_id: run.id.clone(),
         outcome: Some(Outcome::Cancelled),
         usage: Vec::new(),
-        metadata: None,
+        metadata: Some(CancelReason::Asked.metadata()),
     };
     assert_eq!(events(&frames[0]), [end]);
     assert!(frames[0].body.ends_with(b"\n"));
@@ -85,4 +86,23 @@ async fn readers_come_and_go(db: Db) {
     assert_eq!(look().await, (false, true));
     db.store.shift_clock(11_000);
     assert_eq!(look().await, (false, false));
+}
+
+/// Whichever of the two is first, the run that was left gives way.
+async fn a_closed_socket_and_the_next_message_at_once(db: Db) {
+    let who = ada();
+    for round in 0..20 {
+        let (thread, left, next) = (format!("t{round}"), format!("left{round}"), format!("next{round}"));
+        let run = db.say(&who, &thread, &left, "m1").await;
+        db.claim(10).await;
+        let leaving = tokio::spawn({
+            let (store, key) = (db.store.clone(), run.key.clone());
+            async move { store.unattend(&key).await.unwrap() }
+        });
+        let message = format!("m2{round}");
+        db.say(&who, &thread, &next, &message).await;
+        leaving.await.unwrap();
+        let record = db.store.run_by_key(&run.key).await.unwrap().unwrap();
+        assert_eq!(record.cancel, Some(CancelReason::Replaced), "{round}");
+    }
 }
