@@ -1,6 +1,6 @@
 //! Step 4: the tools a run may call, the application's, the channel's and the client's.
 
-use std::collections::BTreeMap;
+use std::collections::HashSet;
 
 use catalog::{Commands, Entry, Narration, Origin, Tools};
 use domain::{ClientTool, Effect, ToolName, ToolSpec, rank};
@@ -62,34 +62,34 @@ impl<'a> Shelf<'a> {
         let mut candidates = self.candidates();
         if candidates.len() > MAX_RANKED {
             let (always, ranked): (Vec<_>, Vec<_>) =
-                candidates.into_iter().partition(|(_, name)| self.role.always.contains(name));
-            let scores = rank::scores(query, ranked.iter().map(|(text, _)| text.as_str()));
+                candidates.into_iter().partition(|(name, _)| self.role.always.contains(name));
+            let texts: Vec<String> = ranked.iter().map(|(_, found)| found.text()).collect();
+            let scores = rank::scores(query, texts.iter().map(String::as_str));
             let mut ranked: Vec<_> = ranked.into_iter().zip(scores).collect();
             // Stable: of equals the first stays first.
             ranked.sort_by(|(_, one), (_, other)| other.total_cmp(one));
             let ranked = ranked.into_iter().map(|(candidate, _)| candidate).take(MAX_RANKED);
             candidates = always.into_iter().take(RoleDefinition::MAX_ALWAYS).chain(ranked).take(MAX_TOOLS).collect();
         }
-        let by_name: BTreeMap<String, ToolName> =
-            candidates.into_iter().map(|(_, name)| (name.for_model().into_owned(), name)).collect();
-        by_name.into_values().collect()
+        in_order(candidates)
     }
 
     /// The whole offer if it needs no ranking.
     pub(super) fn offer_unranked(&self) -> Option<Vec<ToolName>> {
-        (self.candidates().len() <= MAX_RANKED).then(|| self.offer(""))
+        let candidates = self.candidates();
+        (candidates.len() <= MAX_RANKED).then(|| in_order(candidates))
     }
 
-    /// What is admitted, with the text it is ranked by: one of each name a model would see, the server side's first.
-    fn candidates(&self) -> Vec<(String, ToolName)> {
+    /// What is admitted: one of each name a model would see, the server side's first.
+    fn candidates(&self) -> Vec<(ToolName, Found<'a>)> {
         let server = self.tools.iter().chain(self.channel.iter()).map(|entry| entry.contract.name.clone());
         let client = self.client.iter().filter_map(|tool| ToolName::parse(&tool.name).ok());
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::new();
         let mut candidates = Vec::new();
         for name in server.chain(client) {
             let Some(found) = self.find(&name) else { continue };
             if seen.insert(name.for_model().into_owned()) {
-                candidates.push((found.text(), name));
+                candidates.push((name, found));
             }
         }
         candidates
@@ -118,6 +118,13 @@ impl<'a> Shelf<'a> {
     pub(super) fn specs(&self, offered: &[ToolName]) -> Vec<ToolSpec> {
         offered.iter().filter_map(|name| self.find(name).map(|found| spec(name, found))).collect()
     }
+}
+
+/// By what the model calls them.
+fn in_order(candidates: Vec<(ToolName, Found<'_>)>) -> Vec<ToolName> {
+    let mut names: Vec<ToolName> = candidates.into_iter().map(|(name, _)| name).collect();
+    names.sort_by(|one, other| one.for_model().cmp(&other.for_model()));
+    names
 }
 
 fn spec(name: &ToolName, found: Found<'_>) -> ToolSpec {

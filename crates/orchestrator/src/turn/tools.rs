@@ -120,10 +120,14 @@ fn answer(ids: &dyn Ids, call: &ToolCall, result: CallResult, out: &mut Out) -> 
 }
 
 impl Bench<'_> {
+    /// The tool that is called, if the run was offered it.
+    fn found(&self, call: &ToolCall) -> Option<Found<'_>> {
+        self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten()
+    }
+
     /// Tells the client which texts to speak: the model cannot see when a call lands.
     fn narrate(&self, call: &ToolCall, out: &mut Out) {
-        let found = self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten();
-        let Some(Found::Client { narration: Some(narration), .. }) = found else { return };
+        let Some(Found::Client { narration: Some(narration), .. }) = self.found(call) else { return };
         let mut value = json!({ "toolCallId": call.id, "calling": narration.calling });
         if let Some(done) = &narration.done {
             value["done"] = json!(done);
@@ -132,8 +136,7 @@ impl Bench<'_> {
     }
 
     async fn call(&self, call: &ToolCall, watch: &Watch<'_>) -> Outcome {
-        let found = self.offered.contains(&call.name).then(|| self.shelf.find(&call.name)).flatten();
-        let Some(found) = found else { return Outcome::Answered(self.unknown(&call.name)) };
+        let Some(found) = self.found(call) else { return Outcome::Answered(self.unknown(&call.name)) };
         if !may_start(found.effect(), watch.control.unattended()) {
             return Outcome::Answered(CallResult::failed(&Note::Unattended.text()));
         }
