@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{Code, Effect, RunId, ToolCall, ToolCallId};
+use crate::{Code, Effect, Outcome, RunId, ToolCall, ToolCallId};
 
 /// Who is waited for. The word of its kind begins the interrupt's id: `client_tool_<call id>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -83,8 +83,28 @@ pub enum ClientToolStyle {
 }
 
 impl ClientToolStyle {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Universal => "universal",
+            Self::Interrupt => "interrupt",
+        }
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        [Self::Universal, Self::Interrupt].into_iter().find(|style| style.as_str() == text)
+    }
+
     pub fn is_universal(&self) -> bool {
         *self == Self::Universal
+    }
+
+    /// How a run ends that waits for these calls; `run` is what its client calls it.
+    pub fn outcome<'a>(self, calls: impl IntoIterator<Item = &'a ToolCall>, run: &RunId) -> Outcome {
+        let calls = calls.into_iter();
+        match self {
+            Self::Universal => Outcome::Success { pending_tool_call_ids: calls.map(|call| call.id.clone()).collect() },
+            Self::Interrupt => Outcome::Interrupt { interrupts: calls.map(|call| client_tool(call, run)).collect() },
+        }
     }
 }
 

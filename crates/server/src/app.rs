@@ -10,7 +10,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use domain::{ClientToolStyle, Clock, Code, Ids, Principal};
+use domain::{ClientToolStyle, Clock, Code, Ids, Principal, RunId};
 use orchestrator::Orchestrator;
 use storage::Store;
 use url::Url;
@@ -83,6 +83,14 @@ impl App {
         let ServerParts { orchestrator, ids, clock, fetch_keys, settings } = parts;
         let authenticator = Authenticator::open(orchestrator.store().clone(), &settings.auth, clock, fetch_keys).await?;
         Ok(Self(Arc::new(Inner { orchestrator, ids, authenticator, settings })))
+    }
+
+    /// The id of a run whose client gave it none.
+    pub(crate) fn mint(&self, prefix: &str) -> Result<RunId, ApiError> {
+        RunId::parse(format!("{prefix}{}", self.ids().ulid())).map_err(|error| {
+            tracing::error!(%error, "the source of ids gave no id");
+            ApiError::new(Code::Internal, "the request could not be taken; send it again")
+        })
     }
 
     pub fn router(&self) -> Router {

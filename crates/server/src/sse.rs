@@ -15,7 +15,7 @@ use axum::{
     response::Response,
 };
 use bytes::{Bytes, BytesMut};
-use domain::RunId;
+use domain::{Code, Event, RunId};
 use futures::Stream;
 use http_body::Frame;
 use orchestrator::{FollowError, ItemKind, StreamItem};
@@ -24,6 +24,7 @@ use tokio::time::{Instant, Sleep};
 use crate::{
     dialect::{self, Dialect},
     offset,
+    problem::ApiError,
 };
 
 const KEEP_ALIVE: Duration = Duration::from_secs(10);
@@ -157,6 +158,25 @@ pub(crate) fn write_event(out: &mut BytesMut, offset: Option<&str>, json: &[u8])
     out.extend_from_slice(b"data: ");
     out.extend_from_slice(json);
     out.extend_from_slice(b"\n\n");
+}
+
+/// A stream that is over at once, without places to come back to.
+pub(crate) fn whole(events: &[Event], dialect: Dialect) -> Result<Response, ApiError> {
+    let mut out = BytesMut::new();
+    for event in events {
+        let json = line(event)?;
+        let json = if event.is_terminal() { dialect.terminal(json) } else { json };
+        write_event(&mut out, None, &json);
+    }
+    Ok(response(Body::from(out.freeze())))
+}
+
+/// An event as one line of JSON.
+pub(crate) fn line(event: &Event) -> Result<Bytes, ApiError> {
+    serde_json::to_vec(event).map(Bytes::from).map_err(|error| {
+        tracing::error!(%error, "an event cannot be written");
+        ApiError::new(Code::Internal, "the conversation cannot be shown; try again")
+    })
 }
 
 /// 200 with the headers of an event stream that no cache or proxy may hold back.

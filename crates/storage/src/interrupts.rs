@@ -77,14 +77,10 @@ macro_rules! columns {
 
 impl Waiting {
     fn read(row: &Row) -> Result<Self, StorageError> {
-        let style = match row.get::<String>(1)?.as_str() {
-            "interrupt" => ClientToolStyle::Interrupt,
-            _ => ClientToolStyle::Universal,
-        };
         Ok(Self {
             open: OpenInterrupt {
                 kind: word(&row.get::<String>(0)?, InterruptKind::parse)?,
-                style,
+                style: word(&row.get::<String>(1)?, ClientToolStyle::parse)?,
                 call: ToolCall { id: parsed(row, 2)?, name: parsed(row, 3)?, arguments: row.get(4)? },
                 run: parsed(row, 5)?,
             },
@@ -129,15 +125,11 @@ pub(crate) async fn insert(
         SELECT thread_key, $2, $3, $4, $5, $6, $7, key, id, turn, leg, message_id, decision, $8 FROM runs WHERE key = $1";
     let status = if superseded { Status::Superseded } else { Status::Open };
     for interrupt in interrupts {
-        let style = match interrupt.style {
-            ClientToolStyle::Universal => "universal",
-            ClientToolStyle::Interrupt => "interrupt",
-        };
         let params = [
             run.as_str().into(),
             interrupt.call.id.as_str().into(),
             interrupt.kind.as_str().into(),
-            style.into(),
+            interrupt.style.as_str().into(),
             interrupt.call.name.as_str().into(),
             interrupt.call.arguments.as_str().into(),
             status.as_str().into(),

@@ -39,10 +39,8 @@ impl Turn<'_> {
                     status: RunStatus::Interrupted,
                     error: None,
                     note: None,
-                    terminal: self.finished(
-                        Some(interrupt::outcome(style, &calls, &self.record.reference.id)),
-                        Some(self.metadata("tool_calls")),
-                    ),
+                    terminal: self
+                        .finished(Some(style.outcome(&calls, &self.record.reference.id)), Some(self.metadata("tool_calls"))),
                     last,
                     interrupts: interrupt::rows(style, calls),
                 }

@@ -1,6 +1,6 @@
 //! Step 6: what a run ends waiting for, and the results it goes on with.
 
-use domain::{ClientToolStyle, Event, InterruptKind, Message, Outcome, RunId, RunInput, ToolCall};
+use domain::{ClientToolStyle, Event, InterruptKind, Message, RunInput, ToolCall};
 use serde_json::{Value, json};
 use storage::{NewInterrupt, StoredMessage};
 
@@ -19,17 +19,6 @@ pub(super) fn announce(style: ClientToolStyle, calls: &[ToolCall]) -> Vec<Event>
         Event::custom("tool-input-available", value)
     };
     calls.iter().map(available).collect()
-}
-
-pub(super) fn outcome(style: ClientToolStyle, calls: &[ToolCall], run: &RunId) -> Outcome {
-    match style {
-        ClientToolStyle::Universal => {
-            Outcome::Success { pending_tool_call_ids: calls.iter().map(|call| call.id.clone()).collect() }
-        }
-        ClientToolStyle::Interrupt => {
-            Outcome::Interrupt { interrupts: calls.iter().map(|call| domain::interrupt::client_tool(call, run)).collect() }
-        }
-    }
 }
 
 pub(super) fn rows(style: ClientToolStyle, calls: Vec<ToolCall>) -> Vec<NewInterrupt> {

@@ -5,13 +5,11 @@
 //! that begins and fails, since their client reads of them only there.
 
 use axum::{
-    body::Body,
     extract::{Request, State},
     http::HeaderMap,
     response::Response,
 };
-use bytes::BytesMut;
-use domain::{Code, Event, Principal, RunId};
+use domain::{Principal, RunId};
 use orchestrator::{From, Reader, Submission, SubmitError, Ticket};
 
 use super::replay;
@@ -68,7 +66,7 @@ impl Post<'_> {
         let Posted { thread, run, parent_run, message, last_user, answers, replaces, mut input } = posted;
         let run = match run {
             Some(run) => run,
-            None => mint(self.app)?,
+            None => self.app.mint("run_")?,
         };
         input.client_tool_style = dialect::client_tool_style(headers, self.app.settings().client_tools);
         let shown = Shown { run: run.clone(), dialect: Dialect::of(input.protocol.as_deref()) };
@@ -82,7 +80,7 @@ impl Post<'_> {
         match Box::pin(self.app.orchestrator().submit(self.principal, submission)).await {
             Ok(ticket) => self.answer(ticket, shown).await,
             Err(error) if error.faults.is_empty() => Err(error.into()),
-            Err(error) => whole(&faults::events(&asked, &error)),
+            Err(error) => sse::whole(&faults::events(&asked, &error), shown.dialect),
         }
     }
 
@@ -114,26 +112,6 @@ impl Post<'_> {
         let events = app.orchestrator().follow(principal, run, From::Start, reader);
         Ok(Sse::new(events, id, dialect).named(name).into_response())
     }
-}
-
-/// A stream that is over at once.
-fn whole(events: &[Event]) -> Result<Response, ApiError> {
-    let mut out = BytesMut::new();
-    for event in events {
-        let json = serde_json::to_vec(event).map_err(|error| {
-            tracing::error!(%error, "an event cannot be written");
-            ApiError::new(Code::Internal, "the answers could not be taken; reload the conversation")
-        })?;
-        sse::write_event(&mut out, None, &json);
-    }
-    Ok(sse::response(Body::from(out.freeze())))
-}
-
-fn mint(app: &App) -> Result<RunId, ApiError> {
-    RunId::parse(format!("run_{}", app.ids().ulid())).map_err(|error| {
-        tracing::error!(%error, "the source of ids gave no id");
-        ApiError::new(Code::Internal, "the message could not be stored; send it again")
-    })
 }
 
 impl std::convert::From<SubmitError> for ApiError {

@@ -2,11 +2,9 @@
 //! events are no longer kept.
 
 use axum::{
-    body::Body,
     http::{HeaderMap, HeaderValue},
     response::Response,
 };
-use bytes::BytesMut;
 use domain::{Bookmark, Code, Offset, Principal, RunId};
 use orchestrator::{Follow, From, Reader};
 use storage::{RunRecord, RunRef};
@@ -105,16 +103,8 @@ pub(crate) async fn expired(
     let usage = usage(&app.store().model_calls(&run.key).await?);
     record.reference.id = name.clone();
     let waits: Vec<_> = thread.interrupts.into_iter().filter(|open| open.run == run.id).collect();
-    let mut out = BytesMut::new();
-    for event in snapshot::events(&record, &thread.messages, &waits, usage, dialect) {
-        let json = serde_json::to_vec(&event).map_err(|error| {
-            tracing::error!(%error, "an event cannot be written");
-            ApiError::new(Code::Internal, "the run cannot be shown; reload the thread")
-        })?;
-        let json = if event.is_terminal() { dialect.terminal(json.into()) } else { json.into() };
-        sse::write_event(&mut out, None, &json);
-    }
-    Ok(Some(sse::response(Body::from(out.freeze()))))
+    let events = snapshot::events(&record, &thread.messages, &waits, usage, dialect);
+    Ok(Some(sse::whole(&events, dialect)?))
 }
 
 /// An ended run has at least its terminal event as long as frames are kept.

@@ -6,13 +6,12 @@
 //! thread's last run ended, this one finishes: an error would be shown anew with every reload.
 
 use axum::{
-    body::Body,
     extract::{Path, Request, State, rejection::PathRejection},
     http::HeaderMap,
     response::Response,
 };
-use bytes::{Bytes, BytesMut};
-use domain::{Code, Event, Principal, RunId, ThreadId};
+use bytes::Bytes;
+use domain::{Event, Principal, RunId, ThreadId};
 use futures::{Stream, StreamExt, stream};
 use orchestrator::{Follow, FollowError, From, ItemKind, Reader, StreamItem};
 use serde::Deserialize;
@@ -85,26 +84,15 @@ pub(super) async fn respond(app: &App, principal: &Principal, asked: Asked) -> R
     if let Some(active) = hydrated.active_run
         && let Some(record) = app.store().run(principal, &active).await?
     {
-        let json = line(&snapshot)?;
+        let json = sse::line(&snapshot)?;
         let events = app.orchestrator().follow(principal, record.reference, From::Start, reader);
         return Ok(Sse::new(after_start(events, json), active, dialect).into_response());
     }
-    let run_id = run.map_or_else(|| mint(app), Ok)?;
+    let run_id = run.map_or_else(|| app.mint("connect_"), Ok)?;
     let started =
         Event::RunStarted { thread_id: thread.clone(), run_id: run_id.clone(), parent_run_id: None, protocol_version: None };
     let finished = Event::RunFinished { thread_id: thread, run_id, outcome: None, usage: Vec::new(), metadata: None };
-    let mut out = BytesMut::new();
-    for event in [started, snapshot, finished] {
-        sse::write_event(&mut out, None, &line(&event)?);
-    }
-    Ok(sse::response(Body::from(out.freeze())))
-}
-
-fn line(event: &Event) -> Result<Bytes, ApiError> {
-    serde_json::to_vec(event).map(Bytes::from).map_err(|error| {
-        tracing::error!(%error, "an event cannot be written");
-        ApiError::new(Code::Internal, "the thread cannot be shown; try again")
-    })
+    sse::whole(&[started, snapshot, finished], dialect)
 }
 
 /// The events of a run with one more after its RUN_STARTED, at the same place.
@@ -118,12 +106,5 @@ fn after_start(events: Follow, json: Bytes) -> impl Stream<Item = Result<StreamI
             _ => None,
         };
         stream::iter(std::iter::once(item).chain(next))
-    })
-}
-
-fn mint(app: &App) -> Result<RunId, ApiError> {
-    RunId::parse(format!("connect_{}", app.ids().ulid())).map_err(|error| {
-        tracing::error!(%error, "the source of ids gave no id");
-        ApiError::new(Code::Internal, "the thread could not be shown; try again")
     })
 }

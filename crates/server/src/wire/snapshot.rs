@@ -1,6 +1,6 @@
 //! A run whose events are no longer kept, as one synthetic run: RUN_STARTED, MESSAGES_SNAPSHOT, the stored end.
 
-use domain::{ClientToolStyle, Code, Event, Message, Outcome, Part, RunId, RunStatus, ThreadId, TokenUsage, interrupt};
+use domain::{Code, Event, Message, Outcome, Part, RunId, RunStatus, ThreadId, TokenUsage};
 use serde_json::{Value, json};
 use storage::{OpenInterrupt, RunRecord, StoredMessage};
 
@@ -40,23 +40,12 @@ fn end(record: &RunRecord, waits: &[OpenInterrupt], thread_id: ThreadId, run_id:
             return Event::RunError { message, code: Some(code), usage, metadata: None };
         }
         RunStatus::Cancelled => Some(Outcome::Cancelled),
-        RunStatus::Interrupted => waiting(waits, &run_id),
+        // One that waits no more finished like others.
+        RunStatus::Interrupted => waits.first().map(|first| first.style.outcome(waits.iter().map(|open| &open.call), &run_id)),
         RunStatus::Completed | RunStatus::Queued | RunStatus::Running => None,
     };
-    Event::RunFinished { thread_id, run_id, outcome, usage, metadata: None }
-}
-
-/// How a run that waits ended; `None`: it waits no more.
-fn waiting(waits: &[OpenInterrupt], run: &RunId) -> Option<Outcome> {
-    let first = waits.first()?;
-    Some(match first.style {
-        ClientToolStyle::Interrupt => {
-            Outcome::Interrupt { interrupts: waits.iter().map(|open| interrupt::client_tool(&open.call, run)).collect() }
-        }
-        ClientToolStyle::Universal => {
-            Outcome::Success { pending_tool_call_ids: waits.iter().map(|open| open.call.id.clone()).collect() }
-        }
-    })
+    let metadata = record.cancel.filter(|_| outcome == Some(Outcome::Cancelled)).map(|reason| reason.metadata());
+    Event::RunFinished { thread_id, run_id, outcome, usage, metadata }
 }
 
 /// A row as an AG-UI message; notes are for the model only.
